@@ -173,7 +173,7 @@ def _attempts(ready: Prepared, tol: float, seed: int) -> Iterator[Callable[[Floa
     small = arrays.size <= _NEWTON_SIZE and (arrays.has_sparse_delassus or arrays.has_dense_delassus)
     many = arrays.size > _POLISHED and convex_cones and ready.plan is None
     if many:  # each step of Newton's method is dear then
-        yield lambda start: ip.interior_point(arrays, tol=0.1 * tol)
+        yield lambda start: ip.interior_point(arrays, tol=0.5 * tol)
     if small:
         yield lambda start: newton(arrays, start=start, tol=0.01 * tol)
     if convex_cones and ready.plan is None and not many:

@@ -57,6 +57,32 @@ class Analysis(NamedTuple):
     r_col: Indices
 
 
+@njit("int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+def _columns(low: Any, high: Any, start: Any, ptr: Any, row: Any, place: Any) -> int:
+    """Fill the columns of the upper triangle with entries at (low, high), each once, and where each entry given goes.
+
+    `start` says where the entries of a column begin when they are sorted by columns; it is overwritten.
+    """
+    n = ptr.size - 1
+    sorted_by_column, seen = np.empty(low.size, np.int64), np.full(n, -1, np.int64)
+    for e in range(low.size):
+        sorted_by_column[start[high[e]]] = e
+        start[high[e]] += 1
+    total, at = 0, 0
+    for k in range(n):
+        ptr[k] = total
+        while at < start[k]:
+            e = sorted_by_column[at]
+            if seen[low[e]] < ptr[k]:  # an earlier column's, or none
+                seen[low[e]] = total
+                row[total] = low[e]
+                total += 1
+            place[e] = seen[low[e]]
+            at += 1
+    ptr[n] = total
+    return total
+
+
 @njit("int64(int64[::1], int64[::1], int64[::1], int64[::1])")
 def _row_counts(ptr: Any, row: Any, parent: Any, r_ptr: Any) -> int:
     """Fill the elimination tree and the number of entries of every row of L; return their sum."""
@@ -192,11 +218,9 @@ def analyse(n: int, rows: Ints, cols: Ints, order: Ints) -> Analysis:
     inverse[order] = np.arange(n)
     a, b = inverse[rows], inverse[cols]
     low, high = np.minimum(a, b), np.maximum(a, b)
-    key = high * n + low
-    unique, place = np.unique(key, return_inverse=True)
-    row = np.ascontiguousarray(unique % n)
-    ptr = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(unique // n, minlength=n), out=ptr[1:])
+    start = np.append(0, np.cumsum(np.bincount(high, minlength=n)))
+    ptr, row, place = np.empty(n + 1, np.int64), np.empty(len(low), np.int64), np.empty(len(low), np.int64)
+    row = row[: _columns(low, high, start, ptr, row, place)]
     parent, r_ptr = np.empty(n, np.int64), np.empty(n + 1, np.int64)
     total = _row_counts(ptr, row, parent, r_ptr)
     if total > _MOST_FILL:
