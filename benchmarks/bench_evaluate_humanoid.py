@@ -1,7 +1,8 @@
-"""Bodies in space: a chain of 50 joints declared and derived, and a humanoid of 30 freedoms beside MuJoCo.
+"""Bodies in space: a chain of 50 joints, and a humanoid of 30 freedoms beside MuJoCo and Pinocchio.
 
-The humanoid is a free trunk with four limbs of six hinges. One evaluation is all accelerations, without contacts; that
-of MuJoCo is `mj_forward`. The residual is the largest difference of the accelerations of the hinges, relative. Times
+The chain is declared, derived and evaluated. The humanoid is a free trunk with four limbs of six hinges. One evaluation
+is all accelerations, without contacts; that of MuJoCo is `mj_forward`, of Pinocchio (the package `pin`, left out where
+it is not installed) `aba`. The residual is the largest difference of the accelerations of the hinges, relative. Times
 are minima over repeats; the first evaluation of the humanoid compiles its straight-line code, a minute without cache.
 Run: OMP_NUM_THREADS=1 python benchmarks/bench_evaluate_humanoid.py
 """
@@ -51,6 +52,40 @@ def humanoid() -> tuple[zw.Bodies, Any]:
     return bodies, spec.compile()
 
 
+def in_pinocchio(pin: Any) -> Any:
+    """Return the same humanoid there."""
+    model, at = pin.Model(), pin.SE3.Identity()
+    trunk = model.addJoint(0, pin.JointModelFreeFlyer(), at, "trunk")
+    model.appendBodyToJoint(trunk, pin.Inertia(30, np.zeros(3), np.diag([1, 0.8, 0.5])), at)
+    forms = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
+    for limb in range(4):
+        joint, before = trunk, np.array([0.0, 0.0, 1.0])
+        for k in range(6):
+            place = np.array([0.4 * (limb % 2) - 0.2, 0, 1.4 - 0.8 * (limb // 2) - 0.12 * k])
+            joint = model.addJoint(joint, forms[k % 3](), pin.SE3(np.eye(3), place - before), f"j{limb}{k}")
+            own = pin.Inertia(2, np.array([0.01, 0.02, -0.06]), np.diag([0.02, 0.02, 0.01]))
+            model.appendBodyToJoint(joint, own, at)
+            before = place
+    return model
+
+
+def beside_pinocchio(state: dict[str, float], hinges: list[str], own: Any) -> None:
+    """Print the time of Pinocchio, where it is installed, and how far its accelerations are from ours."""
+    try:
+        import pinocchio as pin
+    except ImportError:
+        return
+    model = in_pinocchio(pin)
+    data = model.createData()
+    q = np.array([0, 0, 1, 0, 0, 0, 1, *(state[hinge] for hinge in hinges)], dtype=float)
+    v = np.array([0, 0, 0, 0.1, 0.2, 0.3, *(state[f"v_{hinge}"] for hinge in hinges)])
+    none = np.zeros(model.nv)
+    there = np.array(pin.aba(model, data, q, v, none))[6:]
+    apart = np.abs(own - there).max() / np.abs(there).max()
+    seconds = least(lambda: pin.aba(model, data, q, v, none))
+    print(f"Pinocchio {pin.__version__}, aba: {1e6 * seconds:.1f} us, apart {apart:.1e}")
+
+
 def least(call: Callable[[], Any], count: int = 500, repeats: int = 7) -> float:
     """Return the time of one call [s]."""
     times = []
@@ -92,6 +127,7 @@ def main() -> None:
     residual = np.abs(own - other).max() / np.abs(other).max()
     print(f"humanoid, one evaluation: {1e6 * least(lambda: right(0.0, y)):.1f} us, residual {residual:.1e}")
     print(f"MuJoCo {mujoco.__version__}, mj_forward: {1e6 * least(lambda: mujoco.mj_forward(theirs, data)):.1f} us")
+    beside_pinocchio(state, hinges, own)
 
 
 if __name__ == "__main__":
