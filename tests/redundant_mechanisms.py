@@ -10,7 +10,7 @@ import sympy as sp
 
 import zwang as zw
 
-WAYS = ("duplicated", "scaled", "combined", "multiplied", "squared sum")
+WAYS = ("duplicated", "scaled", "combined", "multiplied", "squared sum", "with a square", "with a cube")
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,8 @@ def with_superfluous(mechanism: Mechanism, source: np.random.Generator, count: i
             "combined": first - float(source.uniform(0.5, 2.0)) * second,
             "multiplied": first * (2 + sp.sin(x / size)),
             "squared sum": first * (1 + (x / size) ** 2) + second,
+            "with a square": first**2 / size + second,
+            "with a cube": first**3 / size**2 + second,
         }[way]
         added.append(zw.Bilateral(expr, name=f"{way} {k}"))
     return Mechanism(system.replace(constraints=[*own, *added]), mechanism.state)

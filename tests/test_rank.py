@@ -137,6 +137,37 @@ def test_superfluous_constraints_change_nothing_in_500_mechanisms() -> None:
         compare(seed)
 
 
+@pytest.mark.parametrize("power", [2, 3])
+def test_rounding_in_rows_of_points_without_mass_says_nothing_of_their_scale(power: int) -> None:
+    """The derivative of f^2 vanishes with f: what is left of it, 1e-15 and less, is no unit of a massless point."""
+    for seed in range(4):
+        plain = mechanisms.random_mechanism(np.random.default_rng(seed), light=0.0)
+        own = list(plain.system.constraints)
+        powers = [zw.Bilateral(item.expr**power + own[0].expr, name=f"with {item.name}") for item in own[-2:]]
+        first = zw.reactions(plain.system, plain.state, backend="reference")
+        second = zw.reactions(plain.system.replace(constraints=[*own, *powers]), plain.state, backend="reference")
+        assert (second.status.name, second.rank) == ("UNIQUE_MOTION", first.rank)
+        scale = np.abs(first.accelerations).max()
+        assert second.accelerations[0] == pytest.approx(first.accelerations[0], abs=1e-9 * scale)
+
+
+def test_constraints_whose_rows_miss_what_they_hold_are_singular_everywhere() -> None:
+    """Along a circle that counts twice the rank is as low everywhere, and the rows alone would let the point go."""
+    (x, y, z), (vx, vy, vz) = zw.coordinates("x y z")
+    circle, weight = x**2 + y**2 - 1, 9.81 * z
+    state = {"x": 0.6, "y": 0.8, "z": 0.0, "v_x": 0.8, "v_y": -0.6, "v_z": 0.0}
+    for rows in ((circle, circle + z**2), (circle**2, z), (circle, z**3)):
+        constraints = [zw.Bilateral(row, name=f"row {k}") for k, row in enumerate(rows)]
+        system = zw.System(kinetic=(vx**2 + vy**2 + vz**2) / 2, potential=weight, constraints=constraints)
+        found = zw.reactions(system, state, backend="reference")
+        assert found.status.name == "SINGULAR" and "fewer motions" in found.note
+    # Beside the rows that hold it a square is superfluous and nothing else.
+    constraints = [zw.Bilateral(row, name=f"row {k}") for k, row in enumerate((circle, z, z**2))]
+    found = zw.reactions(system.replace(constraints=constraints), state, backend="reference")
+    assert (found.status.name, found.rank) == ("UNIQUE_MOTION", 2)
+    assert found.accelerations[0] == pytest.approx([-0.6, -0.8, 0.0], abs=1e-12)  # v^2/r towards the middle
+
+
 def test_a_motion_with_superfluous_constraints_is_the_motion_without() -> None:
     (x, y), (vx, vy) = zw.coordinates("x y")
     rod = zw.Bilateral(x**2 + y**2 - 1, name="rod")

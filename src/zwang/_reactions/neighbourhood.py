@@ -3,8 +3,10 @@
 In coordinates y in which the metric is the identity, with the singular value decomposition of the unit rows cut at a
 rank r, y = K z + P w(z) solves the r equations that count; of the others g(z) is left (Lyapunov, Schmidt). Where g
 vanishes for every small z, the set is a manifold along which the rank is r: redundant, but regular. Else points of the
-set are looked for, and their rank is compared with r. The r equations are regular, so points lie on them to rounding
-also where constraints touch and plain Newton steps stop at the square root of it.
+set are looked for, and their rank is compared with r. Where it is r too, but g is clearly not zero in most directions,
+the set has fewer dimensions than the rank leaves: a constraint that is there as its square alone has no row anywhere.
+The r equations are regular, so points lie on them to rounding also where constraints touch and plain Newton steps stop
+at the square root of it.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ BESIDE = 0.1
 """How far to look for what a row is where it does not vanish, in sizes of the coordinates."""
 ZERO = 1e-10
 """Values of g below this part of the step are zero: branches that touch to sixth order are told apart by more."""
+CLEARLY = 1e-6
+"""Values of g above this part of the step are none of rounding, nor of a state that is not quite on the set."""
 LOOSE = 1e-3
 """Singular values below which constraints that touch may leave a state that is not quite on them."""
 SMALLEST = 1e-5
@@ -50,6 +54,8 @@ class Surroundings:
         At the state, and the largest at points of the set near it.
     isolated : bool
         Whether no other point of the set was found although the rows leave the state free to move.
+    thin : bool
+        Whether the set has fewer dimensions than the rank leaves, although the rank is as low at other points of it.
     found : Rank
         The decomposition at the state, moved onto the constraints to rounding.
     root : (n, n) array
@@ -65,6 +71,7 @@ class Surroundings:
     rank: int
     nearby: int
     isolated: bool
+    thin: bool
     found: Rank
     root: Array
     vanished: NDArray[np.bool_]
@@ -194,10 +201,10 @@ def surroundings(evaluate: Evaluate, q: Array, mass: Array, angles: NDArray[np.b
     r = cut.rank
     n, m = len(q), len(rows)
 
-    def answer(nearby: int, isolated: bool, points: list[Array]) -> Surroundings:
+    def answer(nearby: int, isolated: bool, points: list[Array], thin: bool = False) -> Surroundings:
         lengths = Rank(r, cut.values, cut.left, cut.right, place.lengths)
         ways = [place.q + place.inverse @ point for point in points]
-        return Surroundings(r, nearby, isolated, lengths, place.root, place.vanished, place.bend, ways)
+        return Surroundings(r, nearby, isolated, thin, lengths, place.root, place.vanished, place.bend, ways)
 
     if r == min(m, n) or m == 0:
         return answer(r, False, [])
@@ -206,7 +213,8 @@ def surroundings(evaluate: Evaluate, q: Array, mass: Array, angles: NDArray[np.b
         return answer(r, False, manifold)
     found = _points(place, cut, y)
     nearby = max((rank for rank, _ in found), default=r)
-    return answer(max(nearby, r), not found, [point for _, point in found])
+    thin = bool(found) and nearby <= r and _bends_away(place, cut, y)
+    return answer(max(nearby, r), not found, [point for _, point in found], thin)
 
 
 def _cut(place: _Place) -> tuple[Rank, Array, Array]:
@@ -246,6 +254,17 @@ def _manifold(place: _Place, cut: Rank, y: Array) -> list[Array] | None:
             return None
         points.append(found[0])
     return points
+
+
+def _bends_away(place: _Place, cut: Rank, y: Array) -> bool:
+    """Say whether the equations beside the r ones clearly don't hold in most of several directions of the kernel."""
+    r, kernel, clear = cut.rank, cut.right[cut.rank :], 0
+    for _ in range(DIRECTIONS):
+        along = place.source.normal(size=len(kernel))
+        found = place.moved(cut, r, y + place.step / float(np.linalg.norm(along)) * (along @ kernel))
+        left = 0.0 if found is None else float(np.linalg.norm(cut.left[:, r:].T @ found[1]))
+        clear += left > CLEARLY * place.step + place.noise
+    return 2 * clear > DIRECTIONS
 
 
 def _points(place: _Place, cut: Rank, y: Array) -> list[tuple[int, Array]]:

@@ -3,7 +3,9 @@
 It is one where the rank of the bilateral rows is below their rank at nearby points of the same component. Rows that
 depend on each other everywhere (a redundant constraint, an overconstrained loop that moves all the same) have the same
 rank nearby and are no singular point: there the equations are those of the independent rows, and what rounding has
-made of the others is taken away before anything is concluded from it.
+made of the others is taken away before anything is concluded from it. Where rows are dependent everywhere and the set
+has fewer dimensions than they leave (a square, surfaces that touch along a curve), accelerations that satisfy the rows
+leave the set: that is as singular.
 """
 
 from __future__ import annotations
@@ -57,6 +59,8 @@ class RankReport:
         The singular values of the unit rows on both sides of the rank: the least that counts, the largest that doesn't.
     cleaned : Cleaned or None
         Where rows depend on each other: all of them, and their biases, as they are without rounding.
+    thin : bool
+        Whether the set has fewer dimensions than the rank leaves, although the rank is as low at other points of it.
     """
 
     rank: int
@@ -67,11 +71,12 @@ class RankReport:
     vanished: tuple[int, ...] = ()
     gap: tuple[float, float] = (float("inf"), 0.0)
     cleaned: Cleaned | None = None
+    thin: bool = False
 
     @property
     def singular(self) -> bool:
-        """Whether the state is a singular point."""
-        return self.rank < self.nearby or self.isolated
+        """Whether the rows don't carry the constraints: at a singular point, or all along a set that counts twice."""
+        return self.rank < self.nearby or self.isolated or self.thin
 
     @property
     def redundant(self) -> bool:
@@ -118,7 +123,7 @@ def rank_report(
     in_cone = bool(missing <= AGREE * size)
     vanished = tuple(place for place, lost in zip(chosen.tolist(), near.vanished, strict=True) if lost)
     cleaned = Cleaned(tuple(chosen.tolist()), _without_rounding(near, rows), right if in_cone else gamma[chosen])
-    return RankReport(near.rank, m, near.nearby, near.isolated, in_cone, vanished, near.found.gap, cleaned)
+    return RankReport(near.rank, m, near.nearby, near.isolated, in_cone, vanished, near.found.gap, cleaned, near.thin)
 
 
 def _biases(near: Surroundings, gamma: Array, v: Array, force: Array) -> tuple[Array, float, float]:

@@ -313,6 +313,8 @@ def _without_inertia(model: Model, inertia: Inertia[Model], options: Mapping[str
 
 def _singular_words(report: RankReport) -> str:
     nearby = "no other point is near" if report.isolated else f"nearby it is {report.nearby}"
+    if report.thin:
+        nearby = "and as low nearby, where the constraints leave fewer motions than that"
     cone = "lies" if report.in_cone else "does not lie"
     return (
         f"The rank of the bilateral rows ({report.rows}) is {report.rank} here, {nearby}{_gap_words(report)}; the "

@@ -91,6 +91,19 @@ def support(mass: Array, rows: Array) -> Array:
     return found
 
 
+def _without_noise(rows: Array) -> Array:
+    """Return the sizes of the entries, zero for those that are rounding in units in which rows and columns are near 1.
+
+    A column of nothing but rounding stays as it is. A constraint that follows from others has derivatives that vanish
+    with them, in some coordinates only: what is left of these says nothing about the scales of rows beside coordinates
+    without mass.
+    """
+    size = np.abs(rows)
+    across, along = _equilibrated(size)
+    scaled = size * across[:, None] * along
+    return np.where(scaled > NOISE * scaled.max(axis=1, initial=0.0, keepdims=True), size, 0.0)
+
+
 def _by_the_heaviest(mass: Array, rows: Array) -> Array:
     size = np.abs(rows)
     size = np.where(size > NOISE * size.max(axis=1, initial=0.0, keepdims=True), size, 0.0)
@@ -118,7 +131,7 @@ def by_own_masses(masses: Array, rows: Array) -> Array:
     >>> by_own_masses(np.array([1.0, 0.0, 4.0]), np.array([[1e-11, 0.25, -2.0], [0.0, 5.0, 0.0]])).tolist()
     [1.0, 0.0025]
     """
-    size = np.abs(rows)
+    size = _without_noise(rows)
     massive = masses > 0
     with_mass = (size[:, massive] / np.sqrt(masses[massive])).max(axis=1, initial=0.0)
     without = size[:, ~massive] * _geometric(size[:, ~massive])
@@ -168,8 +181,9 @@ def balanced(mass: Array, rows: Array) -> Array:
     array([4000000.])
     """
     m, n = rows.shape
-    own, (row, column) = np.flatnonzero(np.diag(mass) > 0), np.nonzero(rows)
-    logs = np.log(np.concatenate([np.diag(mass)[own], np.abs(rows[row, column])]))
+    size = _without_noise(rows)
+    own, (row, column) = np.flatnonzero(np.diag(mass) > 0), np.nonzero(size)
+    logs = np.log(np.concatenate([np.diag(mass)[own], size[row, column]]))
     places = np.arange(len(own)), np.arange(len(own), len(logs))
     sums = np.zeros((len(logs), n + m))
     sums[places[0], own] = 2.0
