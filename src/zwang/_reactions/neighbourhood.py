@@ -263,7 +263,7 @@ def _bends_away(place: _Place, cut: Rank, y: Array) -> bool:
         along = place.source.normal(size=len(kernel))
         found = place.moved(cut, r, y + place.step / float(np.linalg.norm(along)) * (along @ kernel))
         left = 0.0 if found is None else float(np.linalg.norm(cut.left[:, r:].T @ found[1]))
-        clear += left > CLEARLY * place.step + place.noise
+        clear += int(left > CLEARLY * place.step + place.noise)
     return 2 * clear > DIRECTIONS
 
 
