@@ -83,7 +83,7 @@ def _gradient(system: ConeSystem, x: Any, out: Any) -> None:
 
 
 @njit(_nrt=False)
-def _start(nw: int, table: Any, law: Any, x: Any, s: Any, z: Any) -> int:
+def start_cones(nw: int, table: Any, law: Any, x: Any, s: Any, z: Any) -> int:
     """Put every contact at a point inside its cone; return the number of complementary pairs."""
     pairs = 0
     for j in range(table.shape[0]):
@@ -98,7 +98,7 @@ def _start(nw: int, table: Any, law: Any, x: Any, s: Any, z: Any) -> int:
 
 
 @njit(_nrt=False)
-def _residual(nw: int, table: Any, law: Any, x: Any, z: Any, g: Any) -> float:
+def distance(nw: int, table: Any, law: Any, x: Any, z: Any, g: Any) -> float:
     """Return the distance from the laws of g = B x + c, then make g the residual of Newton's equations."""
     worst = 0.0
     for i in range(nw):
@@ -167,8 +167,8 @@ def _assemble(table: Any, law: Any, s: Any, z: Any, nt: Any, base: Any, place: A
 
 
 @njit(_nrt=False)
-def _targets(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, correct: bool, target: float, d: Any, ds: Any,
-             dz: Any) -> None:  # fmt: skip
+def aim(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, correct: bool, target: float, d: Any, ds: Any,
+        dz: Any) -> None:  # fmt: skip
     """Put into dz what it is without the change of s, and its part of the right side into d."""
     for j in range(table.shape[0]):
         shape = table[j, SHAPE]
@@ -200,7 +200,7 @@ def _targets(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, correct: bo
 
 
 @njit(_nrt=False)
-def _slacks(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, d: Any, ds: Any, dz: Any) -> float:
+def slacks(nw: int, table: Any, law: Any, s: Any, z: Any, nt: Any, d: Any, ds: Any, dz: Any) -> float:
     """Fill ds = E dr and take V^-2 ds from dz; return the longest step."""
     step = 1e300
     for j in range(table.shape[0]):
@@ -242,7 +242,7 @@ def _solve(pattern: Analysis, factor: LowerFactor, d: Any, rhs: Any) -> None:
 
 
 @njit(_nrt=False)
-def _advance(step: float, x: Any, d: Any, s: Any, ds: Any, z: Any, dz: Any) -> bool:
+def advance(step: float, x: Any, d: Any, s: Any, ds: Any, z: Any, dz: Any) -> bool:
     """Take the step, unless it is no number."""
     total = 0.0
     for i in range(x.size):
@@ -271,11 +271,11 @@ def interior_point_loop(
     nt = np.zeros((4, nc if parts == 3 else 0))
     g, d, rhs, keep, value = np.empty(nx), np.empty(nx), np.empty(nx), np.zeros(nx), np.empty(pattern.row.size)
     factor = LowerFactor(np.empty(pattern.l_row.size), np.empty(nx), np.zeros(nx), np.empty(nx, np.uint32))
-    pairs = _start(nw, table, law, x, s, z)
+    pairs = start_cones(nw, table, law, x, s, z)
     best, iteration = np.inf, 0
     while True:
         _gradient(system, x, g)
-        worst = _residual(nw, table, law, x, z, g)
+        worst = distance(nw, table, law, x, z, g)
         if worst < best:
             best = worst
             copy_to(keep, x)
@@ -288,16 +288,16 @@ def interior_point_loop(
         for i in range(nx):
             d[i] = -g[i]
             lag = max(lag, abs(g[i]))
-        _targets(nw, table, law, s, z, nt, False, 0.0, d, ds, dz)
+        aim(nw, table, law, s, z, nt, False, 0.0, d, ds, dz)
         _solve(pattern, factor, d, rhs)
-        step = min(1.0, _slacks(nw, table, law, s, z, nt, d, ds, dz))
+        step = min(1.0, slacks(nw, table, law, s, z, nt, d, ds, dz))
         target = max(gap * (1.0 - step) ** 3, min(0.5 * gap, _LAG * lag))
         for i in range(nx):
             d[i] = -g[i]
-        _targets(nw, table, law, s, z, nt, True, target, d, ds, dz)
+        aim(nw, table, law, s, z, nt, True, target, d, ds, dz)
         _solve(pattern, factor, d, rhs)
-        step = _slacks(nw, table, law, s, z, nt, d, ds, dz)
-        if not _advance(min(1.0, 0.995 * step), x, d, s, ds, z, dz):
+        step = slacks(nw, table, law, s, z, nt, d, ds, dz)
+        if not advance(min(1.0, 0.995 * step), x, d, s, ds, z, dz):
             break
     copy_to(x, keep)
     return iteration, best

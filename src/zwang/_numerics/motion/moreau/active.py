@@ -20,12 +20,11 @@ from zwang._numerics.motion.moreau.direct import (
     StepFactors,
     along,
     factor,
-    factors,
     follow,
     newton,
     weigh,
 )
-from zwang._numerics.motion.moreau.elimination import Elimination, elimination, gather, substitute
+from zwang._numerics.motion.moreau.elimination import Elimination, GatheredRows, substitute
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BLOCK_START,
@@ -48,14 +47,12 @@ from zwang._numerics.motion.moreau.kernels import (
     U,
 )
 
-PATIENCE = 6
-"""Changes of modes after which it is given up that there are fewer of them."""
 ROUNDS = 40
 """Steps of Newton's method, changes of modes among them, before others try."""
+FEW = 20
+"""Contacts for each of which one more may change its mode before other solvers tell all of them sooner."""
 DEPENDENT = 1e-3
 """Part of what held rows have left that a velocity may still fulfil, where they count as contradicting each other."""
-MOST_WORK = 3e7
-"""Multiplications of a factorization beyond which gradients are cheaper."""
 
 
 @njit(f"float64({INTS}, {FLOATS}, int64[::1], float64[::1])", separate=True, _nrt=False)
@@ -222,23 +219,38 @@ def _agree(t: Any, f: Any, held: Any, rho: Any) -> bool:
     return some
 
 
-@njit(f"float64({INTS}, {FLOATS}, float64, float64, float64, boolean)", separate=True)
-def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float, anew: bool) -> float:
-    """Newton's method for the modes of the last step, then for those that what failed asks for; return the residual.
+@njit(_nrt=False)
+def few_of(contacts: int) -> int:
+    """Return how many changes of modes are no longer few."""
+    return 3 + contacts // FEW
 
-    Friction that sticks is shared anew, if asked for, so that no self-stress builds up. Infinite where a factorization
-    would cost more than gradients do, or modes go round in circles.
+
+@njit(_nrt=False)
+def restore(f: Any, impulses: Any, rates: Any, turns: Any) -> None:
+    """Put back what Newton's method changes: r, b, and what rows turn by."""
+    for a in range(impulses.size):
+        f[R][a], f[B][a], f[TURN][a] = impulses[a], rates[a], turns[a]
+
+
+@njit(
+    f"float64({INTS}, {FLOATS}, Elimination, GatheredRows, StepFactors, int64[::1], float64, float64, float64, "
+    "boolean, int64, int64)",
+    separate=True,
+)
+def by_modes(
+    t: Any, f: Any, env: Elimination, g: GatheredRows, made: StepFactors, mode: Any, cause: float, tol: float,
+    loose: float, anew: bool, few: int, patience: int,
+) -> float:  # fmt: skip
+    """Newton's method for given modes (k,), then for those that what failed asks for; return the residual.
+
+    Friction that sticks is shared anew, if asked for, so that no self-stress builds up. Infinite where modes go round
+    in circles: where more often than `patience` allows no fewer of them change than ever before, `few` at first.
     """
-    n, active = t[MEMBERS].size, t[ACTIVE]
-    env = elimination(t)
-    if env.work > MOST_WORK:
-        return np.inf
-    g, made, x, w = gather(t, f, env), factors(t, env), np.empty(n), np.empty(n)
-    mode, held = np.zeros(active.size, np.int64), np.zeros(f[R].size, np.int64)
+    active, n = t[ACTIVE], t[MEMBERS].size
+    x, w, held = np.empty(n), np.empty(n), np.zeros(f[R].size, np.int64)
     zero, error, left, fresh, other = 1e-13 * cause, np.inf, np.inf, True, True
-    least, idle = mode.size + 1, 0
+    least, idle = few, 0
     rho, peak = np.empty(f[R].size), np.empty(t[BLOCK_START].size - 1)
-    sort_modes(t, f, mode, zero, True)
     for _ in range(ROUNDS):
         if other:
             weigh(t, f, peak, rho)
@@ -270,7 +282,7 @@ def by_modes(t: Any, f: Any, cause: float, tol: float, loose: float, anew: bool)
         if changed:
             idle = 0 if changed < least else idle + 1
             least = min(least, changed)
-            if idle > PATIENCE:
+            if idle > patience:
                 return np.inf
             error, fresh, other = np.inf, True, True
     return error

@@ -128,11 +128,9 @@ def factors(t: Any, env: Elimination) -> StepFactors:
 
 
 @njit(_nrt=False)
-def _set_base(
-    t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, g: GatheredRows, made: StepFactors
-) -> None:
-    """Fill the part of the matrix that needs no sliding contact: the masses, and rows that are held."""
-    base, gain, place = made.base, made.gain, env.place
+def set_masses(t: Any, f: Any, env: Elimination, made: StepFactors) -> None:
+    """Fill the base with the masses alone."""
+    base, place = made.base, env.place
     for e in range(base.size):
         base[e] = 0.0
     for k in range(t[BLOCK_START].size - 1):
@@ -142,6 +140,15 @@ def _set_base(
             for j in range(s):
                 value = f[MASS][at + i * s + j]
                 add_own(env, base, place[t[MEMBERS][begin + i]], place[t[MEMBERS][begin + j]], value)
+
+
+@njit(_nrt=False)
+def _set_base(
+    t: Any, f: Any, mode: Any, held: Any, rho: Any, env: Elimination, g: GatheredRows, made: StepFactors
+) -> None:
+    """Fill the part of the matrix that needs no sliding contact: the masses, and rows that are held."""
+    base, gain = made.base, made.gain
+    set_masses(t, f, env, made)
     for c in range(t[FIRST].size):
         a, s, some = t[FIRST][c], t[SIZE][c], False
         for i in range(s * s):

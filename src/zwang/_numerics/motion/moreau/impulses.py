@@ -1,9 +1,11 @@
 """The impulses of a step: u = W r + b, and of each contact r obeys its law with u.
 
 Tried in this order: the impulses of the last step as they are (a step in which nothing changes costs one product);
-Newton's method in the modes of the last step, then in those that what failed asks for (`direct`); the same after some
-sweeps of Gauss-Seidel; conjugate gradients on the contacts that carried an impulse, as if all stuck; the same with the
-friction of sliding contacts put in, in turn; more sweeps. The residual is always that of the laws, computed at the end.
+Newton's method in the modes of the last step, then in those that what failed asks for (`active`); interior points,
+which tell the modes of a heap in some ten factorizations, and Newton's method in these (`interior`); sweeps of
+Gauss-Seidel and Newton's method in turn; conjugate gradients on the contacts that carried an impulse, as if all stuck;
+the same with the friction of sliding contacts put in, in turn; more sweeps. The residual is always that of the laws,
+computed at the end.
 """
 
 from __future__ import annotations
@@ -29,18 +31,20 @@ from zwang._numerics.contact.local_contact import (
 )
 from zwang._numerics.contact.modes import BOUND, UNILATERAL
 from zwang._numerics.jit import njit
-from zwang._numerics.motion.moreau.active import MOST_WORK, ROUNDS, by_modes, law_error, left_of, sort_modes
+from zwang._numerics.motion.moreau.active import ROUNDS, by_modes, few_of, law_error, left_of, restore, sort_modes
 from zwang._numerics.motion.moreau.direct import (
     OPEN,
     SLIDES,
     STICKS,
+    StepFactors,
     factor,
     factors,
     follow,
     newton,
     weigh,
 )
-from zwang._numerics.motion.moreau.elimination import elimination, gather
+from zwang._numerics.motion.moreau.elimination import Elimination, GatheredRows, elimination, gather
+from zwang._numerics.motion.moreau.interior import LAST, interior
 from zwang._numerics.motion.moreau.kernels import (
     ACTIVE,
     BLOCK_START,
@@ -70,8 +74,12 @@ GOOD = 1e-10
 """Residual beyond which other solvers are asked."""
 GRADIENTS, SWEEPS = 400, 400
 ROUGH, SOON, FEW = 8, 5, 25
-"""How often sweeps prepare Newton's method, how often before other methods are tried, and how many at first: then twice
-as many each time. Sweeps tell most modes of a heap; in a tower they take long."""
+"""How often sweeps prepare Newton's method, how often before gradients are tried, and how many at first: then twice as
+many each time."""
+MOST_WORK = 3e7
+"""Multiplications of a factorization beyond which gradients are cheaper."""
+PATIENCE = 6
+"""Changes of modes after which it is given up that there are fewer of them, where other solvers take long."""
 SHIFTS = 12
 """Turns in which positions are moved back; two or three do."""
 
@@ -246,31 +254,79 @@ def _slide(t: Any, f: Any, cause: float, tol: float, gradients: int, rounds: int
     return error
 
 
+@njit(_nrt=False)
+def _modes_from(
+    t: Any, f: Any, env: Elimination, g: GatheredRows, made: StepFactors, mode: Any, cause: float, anew: bool,
+    few: int, patience: int,
+) -> float:  # fmt: skip
+    """Newton's method in the modes that r and u show; return the residual, infinite where it costs too much."""
+    if env.work > MOST_WORK:
+        return np.inf
+    sort_modes(t, f, mode, 1e-13 * cause, True)
+    return by_modes(t, f, env, g, made, mode, cause, TOL, GOOD, anew, few, patience)
+
+
 @njit
-def _prepared(
-    t: Any,
-    f: Any,
-    cause: float,
-    tol: float,
-    loose: float,
-    local: Any,
-    alpha: Any,
-    rates: Any,
+def _by_sweeps(
+    t: Any, f: Any, env: Elimination, g: GatheredRows, made: StepFactors, cause: float, before: Any, rates: Any,
     turns: Any,
-    sweeps: int,
-) -> float:
-    """Sweep so often, then try Newton's method: return its residual, and leave what the sweeps found if it is large."""
-    active = t[ACTIVE]
-    for _ in range(sweeps):
-        _sweep(t, f, active, f[LAW], local, alpha)
+) -> float:  # fmt: skip
+    """Sweeps and Newton's method in the modes that they tell, in turn, and gradients; return the residual."""
+    m, active, law = before.size, t[ACTIVE], f[LAW]
+    mode, held = np.zeros(active.size, np.int64), np.zeros(m, np.int64)
+    delassus(t, f, active)
     velocities(t, f, active)
-    swept = f[R].copy()
-    error = by_modes(t, f, cause, tol, loose, False)
-    if error > loose:
-        for a in range(swept.size):
-            f[R][a], f[B][a], f[TURN][a] = swept[a], rates[a], turns[a]
+    local, alpha = _local_tables(t, f, active), np.zeros(active.size)
+    swept, error = before.copy(), np.inf
+    for k in range(ROUGH):
+        if k == SOON:
+            error = _by_gradients(t, f, held, cause, before)
+            if error <= GOOD:
+                return error
+            restore(f, swept, rates, turns)
+            velocities(t, f, active)
+        for _ in range(FEW << k):
+            _sweep(t, f, active, law, local, alpha)
         velocities(t, f, active)
+        for a in range(m):
+            swept[a] = f[R][a]
+        error = _modes_from(t, f, env, g, made, mode, cause, False, mode.size + 1, PATIENCE)
+        if error <= GOOD:
+            return error
+        restore(f, swept, rates, turns)
+        velocities(t, f, active)
+    for k in range(SWEEPS):
+        _sweep(t, f, active, law, local, alpha)
+        if k % 4 == 3 or k < 4:
+            velocities(t, f, active)
+            error = law_error(t, f, active, law) / cause
+            if error <= GOOD:
+                break
     return error
+
+
+@njit
+def _by_gradients(t: Any, f: Any, held: Any, cause: float, before: Any) -> float:
+    """Try whether all stick that carried, then friction put in in turn; return the residual."""
+    m, active, law = before.size, t[ACTIVE], f[LAW]
+    for a in range(m):
+        f[R][a] = before[a]
+    velocities(t, f, active)
+    for c in range(active.size):
+        a = t[FIRST][c]
+        # Blocks of a tower that nothing holds would fall together: what does not separate counts as closed.
+        if active[c] and (t[KIND][c] != UNILATERAL or f[R][a] > 0.0 or f[U][a] <= TOL * cause * f[SCALE][c]):
+            for k in range(t[SIZE][c]):
+                held[a + k] = 1
+    stick(t, f, held, 0.1 * TOL * cause, GRADIENTS)
+    velocities(t, f, active)
+    error = law_error(t, f, active, law) / cause
+    if error <= TOL:
+        return error
+    for a in range(m):
+        f[R][a] = before[a]
+    velocities(t, f, active)
+    return float(_slide(t, f, cause, GOOD, GRADIENTS, ROUNDS))
 
 
 @njit(f"float64({INTS}, {FLOATS}, float64, float64)", separate=True)
@@ -279,7 +335,6 @@ def solve(t: Any, f: Any, cause: float, enough: float) -> float:
 
     Impulses that stand in r already are taken as they are up to the residual `enough`.
     """
-    tol, loose, gradients, sweeps = TOL, GOOD, GRADIENTS, SWEEPS
     m, active, law = f[R].size, t[ACTIVE], f[LAW]
     if cause == 0.0:
         for a in range(m):
@@ -294,58 +349,20 @@ def solve(t: Any, f: Any, cause: float, enough: float) -> float:
     error = law_error(t, f, active, law) / cause
     if error <= enough:
         return error
-    held, before, rates, turns = np.zeros(m, np.int64), f[R].copy(), f[B].copy(), f[TURN].copy()
-    error = by_modes(t, f, cause, tol, loose, True)
-    if error <= loose:
+    before, rates, turns = f[R].copy(), f[B].copy(), f[TURN].copy()
+    env = elimination(t)
+    g, made = gather(t, f, env), factors(t, env)
+    mode = np.zeros(active.size, np.int64)
+    error = _modes_from(t, f, env, g, made, mode, cause, True, few_of(mode.size), 0)
+    if error <= GOOD:
         return error
-    for a in range(m):
-        f[R][a], f[B][a], f[TURN][a] = before[a], rates[a], turns[a]
-    delassus(t, f, active)
-    velocities(t, f, active)
-    local, alpha = _local_tables(t, f, active), np.zeros(active.size)
-    for k in range(SOON):
-        error = _prepared(t, f, cause, tol, loose, local, alpha, rates, turns, FEW << k)
-        if error <= loose:
+    restore(f, before, rates, turns)
+    for attempt in range(LAST + 1 if env.work <= MOST_WORK else 0):
+        error = interior(t, f, env, g, made, cause, TOL, GOOD, attempt)
+        if error <= GOOD:
             return error
-    swept = f[R].copy()
-    for a in range(m):
-        f[R][a] = before[a]
-    velocities(t, f, active)
-    for c in range(active.size):
-        a = t[FIRST][c]
-        # Blocks of a tower that nothing holds would fall together: what does not separate counts as closed.
-        if active[c] and (t[KIND][c] != UNILATERAL or f[R][a] > 0.0 or f[U][a] <= tol * cause * f[SCALE][c]):
-            for k in range(t[SIZE][c]):
-                held[a + k] = 1
-    stick(t, f, held, 0.1 * tol * cause, gradients)
-    velocities(t, f, active)
-    error = law_error(t, f, active, law) / cause
-    if error <= tol:
-        return error
-    for a in range(m):
-        f[R][a] = before[a]
-    velocities(t, f, active)
-    error = _slide(t, f, cause, loose, gradients, ROUNDS)
-    if error <= loose:
-        return error
-    for a in range(m):
-        f[R][a] = swept[a]
-    velocities(t, f, active)
-    for k in range(SOON, ROUGH):
-        error = _prepared(t, f, cause, tol, loose, local, alpha, rates, turns, FEW << k)
-        if error <= loose:
-            return error
-    for a in range(m):
-        f[R][a] = before[a]
-    velocities(t, f, active)
-    for k in range(sweeps):
-        _sweep(t, f, active, law, local, alpha)
-        if k % 4 == 3 or k < 4:
-            velocities(t, f, active)
-            error = law_error(t, f, active, law) / cause
-            if error <= loose:
-                break
-    return error
+        restore(f, before, rates, turns)
+    return float(_by_sweeps(t, f, env, g, made, cause, before, rates, turns))
 
 
 @njit(f"void({INTS}, {FLOATS}, int64[::1], float64[::1], float64, float64[::1])", separate=True)
