@@ -67,6 +67,76 @@ def test_a_generated_module_that_imports_another_keeps_it_alive(cache: Path) -> 
     assert not [name for name in sys.modules if name.startswith("zwang_generated")]
 
 
+BLOCKS = """
+from zwang._numerics.jit import njit
+
+@njit
+def square(x):
+    return x * x
+
+@njit
+def quartic(x):
+    return square(square(x))
+
+@njit("float64(float64, int64)")
+def total(x, k):
+    y, n = 0.5, k + k + k
+    y += quartic(x) + x + x + x
+    y += x + x + n
+    return y
+"""
+
+
+def test_only_the_whole_kernel_is_optimized_and_not_first_each_one_that_it_takes_in(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from numba.core.codegen import CPUCodeLibrary
+
+    optimized: list[str] = []
+    optimize = CPUCodeLibrary._optimize_final_module
+
+    def noted(library) -> None:
+        optimized.append(library.name)
+        optimize(library)
+
+    monkeypatch.setattr(CPUCodeLibrary, "_optimize_final_module", noted)
+    module = jit.load_generated(BLOCKS, "blocks")
+    assert module.total(3.0, 2) == 0.5 + 81.0 + 15.0 + 6.0
+    drafts = [name for name in optimized if name.startswith(("total", "quartic", "square"))]
+    assert len(drafts) == 1 and drafts[0].startswith("total_")
+
+
+def test_types_of_operations_are_found_once_for_each_kind_of_operands_and_kept_for_no_other_compilation(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import operator
+
+    from numba.core import types
+    from numba.core.types.functions import BaseFunction
+
+    asked: list[tuple] = []
+    find = BaseFunction.get_call_type
+
+    def noted(function, context, args, keywords):
+        if function.typing_key in (operator.add, operator.iadd):
+            asked.append((function.typing_key, *args))
+        return find(function, context, args, keywords)
+
+    monkeypatch.setattr(BaseFunction, "get_call_type", noted)
+    first = jit.load_generated(BLOCKS, "first")
+    assert first.total(3.0, 2) == 0.5 + 81.0 + 15.0 + 6.0
+    real, whole = types.float64, types.int64
+    assert set(asked) >= {(operator.add, real, real), (operator.add, whole, whole), (operator.add, real, whole)}
+    assert len(asked) == len(set(asked))  # of nine additions
+    count = len(asked)
+    other = jit.load_generated(BLOCKS.replace("k + k + k", "x + k + x"), "other")  # other types under the same names
+    assert other.total(0.5, 1) == 0.5 + 0.0625 + 2.5 + 2.0
+    assert len(asked) > count
+    with pytest.raises(Exception, match="No implementation of function"):
+        jit.load_generated(BLOCKS.replace("k + k + k", "k + 'a'"), "wrong").total(0.5, 1)
+    assert BaseFunction.get_call_type is noted
+
+
 def test_models_that_are_dropped_free_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The modules of 2 kept models are alive, whatever the number that were made."""
     from zwang._compile.kept import Kept

@@ -280,7 +280,8 @@ def _restored(kernel: Kernel[Any, Any], dispatcher: Any, engine: Any, name: str,
 
 def _compiled(kernel: Kernel[Any, Any], fresh: Any, engine: Any, name: str, digest: str) -> Any:
     """Return a dispatcher with code that was compiled now and kept on disk."""
-    data = machine_code.written_down(_compiled_in(machine_code.new_draft(), kernel, digest))
+    draft = machine_code.new_draft(f"{kernel.py_func.__qualname__}_{digest}")
+    data = machine_code.written_down(_compiled_in(draft, kernel, digest))
     if data is not None:
         write_kernel(name, digest, data)
         with contextlib.suppress(Exception):
@@ -292,7 +293,8 @@ def _compiled(kernel: Kernel[Any, Any], fresh: Any, engine: Any, name: str, dige
 def _compiled_in(engine: Any, kernel: Kernel[Any, Any], digest: str) -> Any:
     """Return a dispatcher that was compiled now, in an engine."""
     dispatcher: Any = _dispatcher(kernel, digest)
-    with compiling(current().words), machine_code.compiling_into(engine), machine_code.without_collection():
+    into = machine_code.compiling_into(engine)
+    with compiling(current().words), into, machine_code.typed_once(), machine_code.without_collection():
         dispatcher.compile(typed(str(kernel.signature), kernel.named) if kernel.named else kernel.signature)
     return dispatcher
 

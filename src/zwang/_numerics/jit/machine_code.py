@@ -5,7 +5,8 @@ so do the passes that LLVM runs for each compilation, a megabyte a kernel, which
 compiled in an engine of its own, written down (object code, as for a cache on disk), and read back into the engine of
 the module it belongs to. The engine of the compilation goes at once, that of a module with the module. What belongs to
 the package stays in Numba's own engine. Nothing runs where it is compiled: the kernels that another one takes in are
-never turned into machine code of their own, which would take an eighth of the time.
+never turned into machine code of their own, which would take an eighth of the time, nor is their code optimized by
+itself: the optimizer of the kernel goes through them before it takes them in, and once is enough.
 
 An engine is given up to be freed at the next compilation, with signals held back: were LLVM called from a garbage
 collection, a Ctrl-C in it would be lost.
@@ -66,6 +67,10 @@ def _draft_class() -> Any:
     from numba.core.codegen import JITCodeLibrary
 
     class Library(JITCodeLibrary):
+        def _optimize_final_module(self) -> None:
+            if self.name == self._codegen.main:  # with all that it takes in
+                super()._optimize_final_module()
+
         def get_pointer_to_function(self, name: str) -> int:
             self._ensure_finalized()
             if "cpython" not in name:  # the door for Python, which nobody goes through here
@@ -80,6 +85,7 @@ def _draft_class() -> Any:
 
     class Draft(_engine_class()):  # type: ignore[misc]
         _library_class = Library
+        main = ""
 
         def _add_module(self, module: Any) -> None:
             pass
@@ -106,9 +112,11 @@ def new_engine() -> Any:
     return _engine_class()("zwang")
 
 
-def new_draft() -> Any:
-    """Return an engine to compile in what is then written down."""
-    return _draft_class()("zwang")
+def new_draft(main: str) -> Any:
+    """Return an engine to compile in what is then written down, the function of this full name."""
+    draft = _draft_class()("zwang")
+    draft.main = main
+    return draft
 
 
 def free_engines() -> None:
@@ -129,6 +137,37 @@ def compiling_into(engine: Any) -> Iterator[None]:
             yield
         finally:
             context._internal_codegen = before
+
+
+@contextlib.contextmanager
+def typed_once() -> Iterator[None]:
+    """Let Numba find out once what an operation gives for operands of these types, not anew wherever it stands.
+
+    It asks some twenty rules each time, in typing and again in lowering: a third of all compilation of generated code.
+    What it finds depends on the types and on the flags of the function alone, which are an object of each compilation.
+    """
+    from numba.core import types
+    from numba.core.targetconfig import ConfigStack
+    from numba.core.types.functions import BaseFunction
+
+    kinds = (types.Number, types.Boolean, types.Array)
+    find = BaseFunction.get_call_type
+    found: dict[Any, Any] = {}
+
+    def look(function: Any, context: Any, args: Any, keywords: Any) -> Any:
+        flags = ConfigStack.top_or_none()
+        if keywords or flags is None or not all(isinstance(item, kinds) for item in args):
+            return find(function, context, args, keywords)
+        key = (function, context, tuple(args), id(flags))
+        if key not in found:
+            found[key] = find(function, context, args, keywords), flags  # held, so that its id stays its own
+        return found[key][0]
+
+    BaseFunction.get_call_type = look
+    try:
+        yield
+    finally:
+        BaseFunction.get_call_type = find
 
 
 @contextlib.contextmanager
