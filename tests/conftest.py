@@ -1,5 +1,6 @@
 """Settings of all tests, and of the processes that they start."""
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -8,6 +9,16 @@ import pytest
 
 # Which tier answers a call must not depend on what the cache holds: calls wait for machine code where they need it.
 os.environ.setdefault("ZWANG_WAIT", "1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fresh_heap() -> None:
+    """Let the search for garbage pass over what earlier files left alive: millions of objects, a second each time.
+
+    What is garbage by then goes first, so that nothing is kept that would not be kept anyway.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,10 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
@@ -41,14 +42,37 @@ def python_files() -> Iterator[Path]:
         yield from (ROOT / folder).rglob("*.py")
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+class Facts(NamedTuple):
+    """What is looked at in a module, gathered once; trees of all modules together would be millions of objects."""
+
+    imports: list[str]  # import a, b
+    imports_from: list[tuple[int, str, list[str]]]  # from ..a import b, c: (2, "a", ["b", "c"])
+    classes: list[str]
+    functions: list[tuple[str, int, int]]  # name, number of parameters, lines after the docstring
+    executed: list[str]
 
 
 @cache
-def nodes(path: Path) -> list[ast.AST]:
-    return list(ast.walk(parsed(path)))
+def facts(path: Path) -> Facts:
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    nodes = list(ast.walk(tree))
+    sources = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    return Facts(
+        [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names],
+        [(node.level, node.module or "", [alias.name for alias in node.names]) for node in sources],
+        [node.name for node in tree.body if isinstance(node, ast.ClassDef)],
+        [(node.name, *extent(node)) for node in nodes if isinstance(node, ast.FunctionDef)],
+        text_executed_by(nodes),
+    )
+
+
+def extent(node: ast.FunctionDef) -> tuple[int, int]:
+    """Number of parameters, and of lines from the first statement to the last."""
+    arguments = node.args
+    count = len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs)
+    last = max((inner.lineno for inner in ast.walk(node) if hasattr(inner, "lineno")), default=node.lineno)
+    first = node.body[1].lineno if ast.get_docstring(node) and len(node.body) > 1 else node.body[0].lineno
+    return count, last - first
 
 
 # --- sizes and names -------------------------------------------------------------------------------------------------
@@ -95,14 +119,11 @@ MAY_USE_THE_ROOT = {"__init__", "__main__", "cli", "lab", "_report", "papers"}
 def imported_by(path: Path) -> set[str]:
     """The dotted names of our own modules that a file imports, wherever in the file."""
     package = ["zwang", *path.relative_to(SOURCE).parts[:-1]]
-    found: set[str] = set()
-    for node in nodes(path):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            parents = package[: len(package) - node.level + 1] if node.level else []
-            base = ".".join([*parents, *([node.module] if node.module else [])])
-            found |= {f"{base}.{alias.name}" for alias in node.names} if base == "zwang" else {base}
+    found = set(facts(path).imports)
+    for level, module, names in facts(path).imports_from:
+        parents = package[: len(package) - level + 1] if level else []
+        base = ".".join([*parents, *([module] if module else [])])
+        found |= {f"{base}.{name}" for name in names} if base == "zwang" else {base}
     return {name for name in found if name.split(".")[0] == "zwang"}
 
 
@@ -136,9 +157,9 @@ def circles() -> list[list[str]]:
     uses: dict[str, set[str]] = {}
     for name, path in names.items():
         found = {one for one in imported_by(path) if one in names}
-        for node in nodes(path):  # a module may be imported from its package by name
-            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found |= {f"{node.module}.{alias.name}" for alias in node.names} & set(names)
+        for level, module, parts in facts(path).imports_from:  # a module may be imported from its package by name
+            if module and not level:
+                found |= {f"{module}.{part}" for part in parts} & set(names)
         uses[name] = {one for one in found if one != name and not name.startswith(f"{one}.")}
 
     def reached(start: str) -> set[str]:
@@ -162,9 +183,8 @@ def test_no_modules_import_each_other_in_circles() -> None:
 def test_no_two_classes_share_a_name() -> None:
     homes: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in parsed(path).body:
-            if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+        for name in facts(path).classes:
+            homes.setdefault(name, []).append(str(path.relative_to(SOURCE)))
     assert not {name: places for name, places in homes.items() if len(places) > 1}
 
 
@@ -176,16 +196,10 @@ def test_private_functions_have_few_parameters_and_fit_on_a_screen() -> None:
     for path in MODULES:
         if layer_of(path) in {"cli", "papers"}:  # options of a command are its parameters
             continue
-        for node in nodes(path):
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            arguments = node.args
-            count = len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs)
-            last = max((inner.lineno for inner in ast.walk(node) if hasattr(inner, "lineno")), default=node.lineno)
-            first = node.body[1].lineno if ast.get_docstring(node) and len(node.body) > 1 else node.body[0].lineno
-            public = node.name in PUBLIC or not layer_of(path).startswith("_")
-            if not public and (count > MOST_PARAMETERS or last - first >= MOST_LINES) and node.name != "__init__":
-                found.add(node.name)
+        for name, count, lines in facts(path).functions:
+            public = name in PUBLIC or not layer_of(path).startswith("_")
+            if not public and (count > MOST_PARAMETERS or lines >= MOST_LINES) and name != "__init__":
+                found.add(name)
     assert not found, sorted(found)
 
 
@@ -215,10 +229,10 @@ EXECUTES_TEXT = {"eval", "exec", "sympify", "parse_expr", "nsimplify"}
 MAY_EXECUTE = {Path("_numerics/jit/generated.py"): {"exec"}}
 
 
-def text_executed_by(tree: ast.Module) -> list[str]:
+def text_executed_by(nodes: Iterable[ast.AST]) -> list[str]:
     """Calls through which SymPy or Python would execute text: ``eval(...)``, ``sp.sympify(...)``, ``S("...")``."""
     found = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
@@ -234,18 +248,18 @@ def test_no_module_executes_text() -> None:
     for path in MODULES:
         name = path.relative_to(SOURCE)
         allowed = MAY_EXECUTE.get(name, set())
-        found[str(name)] = [call for call in text_executed_by(parsed(path)) if call.split(": ")[1] not in allowed]
+        found[str(name)] = [call for call in facts(path).executed if call.split(": ")[1] not in allowed]
     assert {name: calls for name, calls in found.items() if calls} == {}
 
 
 @pytest.mark.parametrize("code", ["eval('1')", "sp.sympify(x)", "S('x')", "sp.S(f'{x}')", "exec(code)"])
 def test_the_search_for_executed_text_finds(code: str) -> None:
-    assert text_executed_by(ast.parse(code))
+    assert text_executed_by(ast.walk(ast.parse(code)))
 
 
 @pytest.mark.parametrize("code", ["S(1)", "S.One", "re.compile('x')", "evaluate(x)", "model.eval"])
 def test_the_search_for_executed_text_leaves_alone(code: str) -> None:
-    assert not text_executed_by(ast.parse(code))
+    assert not text_executed_by(ast.walk(ast.parse(code)))
 
 
 # --- public names ----------------------------------------------------------------------------------------------------

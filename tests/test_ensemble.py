@@ -10,6 +10,7 @@ import sympy as sp
 
 import zwang as zw
 from c_backend import on_a_device
+from night import by_day
 from zwang._kernels import Service
 from zwang._numerics.pacing import portions
 from zwang._results.ensemble import Ensemble, LaterMotions
@@ -109,8 +110,17 @@ def crossing(x: float, v: float, level: float, direction: int) -> float:
     return min(time for time, way in times if time > 1e-12 and direction in (0, way))
 
 
-@pytest.mark.parametrize("device", ["native", "lanes in c", "cuda"])
-@pytest.mark.parametrize("direction", [0, 1, -1])
+DEVICES = ["native", "lanes in c", "cuda"]
+
+
+# Numba takes eight seconds for the lanes of each direction, of the same text as in C.
+@pytest.mark.parametrize(
+    ("device", "direction"),
+    by_day(
+        [(device, direction) for device in DEVICES for direction in (0, 1, -1)],
+        [("native", -1), *((device, direction) for device in DEVICES[1:] for direction in (0, 1, -1))],
+    ),
+)
 def test_an_event_stops_motions_side_by_side_where_it_does_in_closed_form(device: str, direction: int) -> None:
     model = zw.compile(oscillator(), device if device == "native" else on_a_device(device))
     rng = np.random.default_rng(5)
@@ -133,7 +143,7 @@ def test_an_event_stops_motions_side_by_side_where_it_does_in_closed_form(device
     assert found[7].end["t"] == pytest.approx(found.end["t"][7], abs=1e-10)
 
 
-@pytest.mark.parametrize("device", ["native", "lanes in c", "cuda"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_the_first_of_several_events_stops_a_motion_on_constraints(device: str) -> None:
     model = zw.compile(ENTRY.system, device if device == "native" else on_a_device(device))
     x, y = ENTRY.system.coordinates[2:4]
@@ -148,7 +158,7 @@ def test_the_first_of_several_events_stops_a_motion_on_constraints(device: str) 
         assert found.end["x_B"][k] == pytest.approx(alone.end["x_B"], abs=1e-8)
 
 
-@pytest.mark.parametrize("rate", [30.0, 400.0])
+@pytest.mark.parametrize("rate", by_day([30.0, 400.0], [400.0]))
 def test_a_fast_event_is_not_passed_over_between_samples(rate: float) -> None:
     time, (place,) = zw.t, oscillator().coordinates
     event = zw.Event(sp.cos(rate * time) - sp.Rational(1, 2) + 0 * place, stop=True)

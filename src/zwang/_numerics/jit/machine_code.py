@@ -163,11 +163,12 @@ def typed_once() -> Iterator[None]:
             found[key] = find(function, context, args, keywords), flags  # held, so that its id stays its own
         return found[key][0]
 
-    BaseFunction.get_call_type = look
+    functions: Any = BaseFunction
+    functions.get_call_type = look
     try:
         yield
     finally:
-        BaseFunction.get_call_type = find
+        functions.get_call_type = find
 
 
 @contextlib.contextmanager
