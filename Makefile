@@ -14,7 +14,7 @@ PAGES := $(wildcard docs/*.md docs/*/*.md)
 unexport PIP_USER PIP_TARGET PIP_PREFIX PIP_ROOT PIP_CONSTRAINT PIP_REQUIREMENT PIP_EDITABLE PIP_NO_DEPS PIP_DRY_RUN
 unexport PIP_REQUIRE_HASHES PIP_ONLY_BINARY PIP_NO_BINARY PIP_PYTHON PIP_NO_COMPILE PIP_IGNORE_INSTALLED PIP_UPGRADE
 unexport PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONOPTIMIZE PYTHONWARNINGS PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX
-unexport PYTEST_ADDOPTS PYTEST_PLUGINS MYPYPATH SPHINXOPTS
+unexport PYTEST_ADDOPTS PYTEST_PLUGINS MYPYPATH SPHINXOPTS ZWANG_PASSED
 # Two test processes on two cores: threads inside them would only get in each other's way. A process keeps the tests of a
 # file (worksteal), and with them what they share, until the other one has nothing left to do.
 export OMP_NUM_THREADS := 1
@@ -45,6 +45,8 @@ VENV := .venv/pyvenv.cfg
 RUNTIME := $(STAMPS)/runtime
 PACKAGE := $(STAMPS)/package
 TOOLS := $(STAMPS)/tools
+BYTECODE := $(STAMPS)/bytecode
+TESTS := $(wildcard tests/*.py tests/*/*.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types layers docs warm pytest browser nightly bench lock clean
@@ -56,11 +58,12 @@ demo: $(PACKAGE) ## install what the demonstration needs and run it: writes repo
 	$(call step,demo: every claim of five papers (the first time compiles kernels for a minute),$(BIN)/zwang reproduce --jobs $(WORKERS) --out $(REPORT) --json $(LEDGER))
 	@printf 'Open %s in a browser.\n' '$(CURDIR)/$(REPORT)'
 
-# Kernels are compiled once before all; the pages are checked by the tests, which come last and on all processes.
-# What runs on one processor runs beside the others: each has a cache of its own, by the content of what it reads.
-test: $(TOOLS) ## install the development tools and check everything
-	@$(MAKE) --no-print-directory warm
-	@$(MAKE) --no-print-directory -j $(WORKERS) $(TOGETHER) docs types lint layers
+# Kernels are compiled once before all, while the tools are installed; the pages are checked by the tests, which come last
+# and on all processes. What runs on one processor runs beside the others: each has a cache of its own, by the content of
+# what it reads.
+test: $(PACKAGE) ## install the development tools and check everything (ALL=yes: also what passed and has not changed)
+	@$(MAKE) --no-print-directory -j $(WORKERS) $(TOGETHER) warm $(TOOLS)
+	@$(MAKE) --no-print-directory -j $(WORKERS) $(TOGETHER) docs types $(BYTECODE) lint layers
 	@$(MAKE) --no-print-directory pytest
 
 lint: $(TOOLS) ## style: ruff; dependencies: deptry; the package as an index sees it: twine
@@ -78,13 +81,19 @@ layers: $(TOOLS) ## layers: import-linter, exhaustive
 docs: $(TOOLS) ## build the documentation, warnings are errors: docs/_build/html
 	$(call step,docs: sphinx with warnings as errors; runs the examples,$(BIN)/sphinx-build --quiet -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html)
 
-warm: $(TOOLS) ## compile the kernels once, before tests run in parallel
+warm: $(PACKAGE) ## compile the kernels once, before tests run in parallel
 	$(call step,warm: compile the kernels,$(BIN)/zwang warm --jobs $(WORKERS))
 
-# No line after pytest's own: the last thing a reader sees is how many tests passed, and in what time.
+# Pytest rewrites the asserts of a test file when it is imported first: here once, not in every process at once.
+$(BYTECODE): $(TOOLS) $(TESTS)
+	$(call step,tests: bytecode of $(words $(TESTS)) files,$(BIN)/python -m pytest -qq --collect-only tests >$(STAMPS)/collected.log || { tail -n 50 $(STAMPS)/collected.log; false; })
+	@touch $@
+
+# No line after pytest's own: the last thing a reader sees is how many tests passed, and in what time. What passed in this
+# clone and can't have changed since is told apart there: tests/passed_before.py.
 pytest: $(TOOLS) ## tests, doctests of the package, of the README and of the pages
 	@printf '==> %s\n' 'tests and doctests: pytest on $(WORKERS) processes'
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' tests src README.md $(PAGES)
+	@$(if $(ALL),,ZWANG_PASSED=$(STAMPS)/passed.json) $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --doctest-modules --doctest-glob='*.md' tests src README.md $(PAGES)
 
 browser: $(TOOLS) ## checks that need a real browser
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \

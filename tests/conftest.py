@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
+import passed_before
+
 # Which tier answers a call must not depend on what the cache holds: calls wait for machine code where they need it.
 os.environ.setdefault("ZWANG_WAIT", "1")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    passed_before.register(config)
 
 
 @pytest.fixture(scope="module", autouse=True)
