@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from dataclasses import fields
 from importlib.util import find_spec
 
@@ -13,6 +14,8 @@ from c_backend import on_a_device
 from contracts.random_systems import random_system
 from night import by_day
 from zwang._compile.values import resolve
+from zwang._kernels.numba import StraightFunctions
+from zwang._kernels.outputs import NO_TABLE
 from zwang._kernels.terms import Terms
 
 RELATIVE = 1e-12  # the contract: rounding of well-conditioned states, nothing else
@@ -188,3 +191,29 @@ def test_few_and_many_states_have_no_seam(size: int) -> None:
     native = zw.compile(entry.system).evaluate(states, entry.params)
     reference = zw.compile(entry.system, "reference").evaluate(states, entry.params)
     np.testing.assert_allclose(native.accelerations, reference.accelerations, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("lines", "states", "looped"), [(80, 32, False), (80, 33, True), (800, 100, False), (800, 101, True)]
+)
+def test_a_loop_over_states_is_compiled_where_that_is_sooner_than_asking_each(
+    lines: int, states: int, looped: bool
+) -> None:
+    def one(t, q, v, params, table, workspace, out):
+        out[0] = q[0] + params[0]
+        return 0
+
+    def loop(t, q, v, params, first, workspace, out, regular):
+        asked.append(states)
+        out[0], regular[:] = q[0] + params[0], True
+
+    asked: list[int] = []
+    module = types.ModuleType("of_this_test")
+    vars(module).update(shared=loop, each=loop, WORKSPACE=1)
+    functions = StraightFunctions((one,), (1,), NO_TABLE, lambda params: np.empty(1), module, lines)
+    q = np.arange(float(states))[None]
+    found = functions.many(np.zeros(states), q, q, np.array([[3.0]]))
+    assert np.array_equal(found, [q[0] + 3.0, np.ones(states)]) and bool(asked) is looped
+    asked.clear()
+    found = functions.many(np.zeros(states), q, q, 2.0 * q)  # parameters of their own, prepared for each by itself
+    assert np.array_equal(found, [3.0 * q[0], np.ones(states)]) and bool(asked) is (states > 32)

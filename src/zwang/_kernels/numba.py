@@ -15,6 +15,9 @@ from zwang._numerics.jit import load_generated, tier
 
 FEW = 32
 """States up to which they are asked one by one: not worth the compilation of a loop over them."""
+LINES_PER_STATE = 8
+"""Of larger modules as many more: the compiler takes some 1.2 ms for a line, a state some 10 us by itself, so that the
+call takes a thousandth of what it would wait for; where each state brings parameters of its own, ten times as long."""
 
 MOST_CHOICES, CHOICES = 800, frozenset(("where", "min", "max", "abs", "sign", "step"))
 """Choices beyond which code is run as a tape, and what they are: each is a branch, and code of so many branches takes
@@ -28,15 +31,16 @@ class StraightFunctions(Functions):
     """Generated code for single states, with loops over rows of states for the first of them."""
 
     module: ModuleType
+    lines: int
 
     def many(self, t: Array, q: Array, v: Array, params: Array) -> Array:
         """Return what the first of them writes at many states, and where all was well; see `Functions`."""
         states, size = q.shape[1], self.sizes[0]
-        if states <= FEW:
+        shared = params.shape[1] == 1
+        if states <= max(FEW, self.lines // LINES_PER_STATE if shared else 0):
             return super().many(t, q, v, params)
         out, regular = np.empty((size + 1, states)), np.empty(states, dtype=bool)
         first = np.ascontiguousarray(params[:, 0])
-        shared = params.shape[1] == 1
         workspace = self.workspace(first) if shared else np.empty(self.module.WORKSPACE)
         arrays = [np.ascontiguousarray(array) for array in (t, q, v, params)]
         (self.module.shared if shared else self.module.each)(*arrays, first, workspace, out, regular)
@@ -56,8 +60,9 @@ class NumbaDialect:
             return taped(program, list(outputs.values()))
         sizes = tuple(len(item.nodes) for item in outputs.values())
         if len(outputs) == 1:
-            module = load_generated(straight.module_source(program, *outputs.values()), name)
-            return StraightFunctions((module.one,), sizes, NO_TABLE, _Workspace(module), module)
+            source = straight.module_source(program, *outputs.values())
+            module = load_generated(source, name)
+            return StraightFunctions((module.one,), sizes, NO_TABLE, _Workspace(module), module, source.count("\n"))
         exact = any(item.exact for item in outputs.values())
         module = load_generated(straight.several_source(program, outputs, exact=exact), name)
         return Functions(tuple(getattr(module, key) for key in outputs), sizes, NO_TABLE, _Workspace(module))
