@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def imports(source: Path) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in sorted(source.rglob("*.py")):
         room = path.relative_to(source).parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in _statements(ast.parse(path.read_text(encoding="utf-8"))):
             names = []
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("zwang."):
                 names = [node.module]
@@ -77,6 +78,16 @@ def imports(source: Path) -> dict[str, set[str]]:
                 names = [alias.name for alias in node.names if alias.name.startswith("zwang.")]
             found.setdefault(room, set()).update(name.split(".")[1] for name in names)
     return {room: others - {room} for room, others in found.items()}
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield every statement of a module, however deep; imports are statements, and expressions ten times as many."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            left += getattr(node, field, ())
 
 
 def reduced(graph: dict[str, set[str]]) -> dict[str, set[str]]:
