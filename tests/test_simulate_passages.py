@@ -32,8 +32,8 @@ def length_of_parabola(x0):
     return (a * np.hypot(1, a) + np.arcsinh(a)) / 4
 
 
-# Kinds of like parts are those of the ends, of their neighbours and so on: chains of thirteen loops and more have one text
-# of kernels, each shorter one has its own, which takes seconds to compile.
+# Kinds of like parts are those of the ends, of their neighbours and so on: chains of thirteen loops and more have one
+# text of kernels, each shorter one has its own, which takes seconds to compile.
 @pytest.mark.parametrize("n", [5, pytest.param(4, marks=pytest.mark.nightly)])
 def test_chain_of_more_loops_stops_where_its_bars_lie_on_one_line(n):
     entry = n_four_bar(n)
