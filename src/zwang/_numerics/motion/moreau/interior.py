@@ -15,7 +15,7 @@ each step where much slides.) D comes in closed form: F = (1 - mu e_n d) E^T whe
 symmetric E^-1 V^2 E^-T with mu d times its first column added to those of the slips.
 
 If steps stay short, the whole is begun anew and stays nearer to the middle of the cones. Where a contact is about to
-stick, |z_t| tends to zero and d means nothing: the last attempt takes d for what it is worth there, |z_t| against the
+stick, |z_t| tends to zero and d means nothing: the last attempts take d for what it is worth there, |z_t| against the
 distance of s from its cone. That is slower, but gets through where many forces do nothing.
 """
 
@@ -60,13 +60,13 @@ from zwang._numerics.motion.moreau.kernels import (
     row_times,
 )
 
-ITERATIONS, LAST = 60, 2
-"""Most iterations, of which a heap of 91 balls takes 8 to 13; the last attempt."""
+ITERATIONS, LAST, SOFT = 100, 3, 2
+"""Most iterations, of which a heap of 91 balls takes 8 to 13; the last attempt, and the first that weighs d."""
 NEAR, NEARER = 1e-3, 0.1
 """Residual up to which Newton's method is tried; what it has to fall to before that is tried again."""
 SHORT, STALLED = 0.1, 4
 """Steps that are short, and how many of them say that it gets no further."""
-PART, CENTRAL = (0.995, 0.995, 0.8), (0.0, 0.3, 0.0)
+PART, CENTRAL = (0.995, 0.995, 0.8, 0.6), (0.0, 0.3, 0.0, 0.1)
 """Part of the way to the boundary that a step goes, and least part of s o z that the next target keeps, by attempts."""
 LAG = 0.01
 """How much of the residual the next target of s o z keeps, as in `interior_point_kernels`."""
@@ -360,7 +360,7 @@ def interior(
     `attempt` goes up to LAST, from the boldest way to the most careful one. Friction of contacts that hold both ways is
     no cone, and left to others.
     """
-    soft = attempt == LAST
+    soft = attempt >= SOFT
     k, n = t[FIRST].size, t[MEMBERS].size
     p, x, w = _inner_point(t, f, cause), np.empty(n), np.empty(n)
     mode, rates, turns = np.full(k, -1, np.int64), f[B].copy(), f[TURN].copy()
