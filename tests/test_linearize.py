@@ -265,3 +265,16 @@ def test_a_budget_ends_the_motion_that_is_followed_once_more():
     assert zw.linearize(system, rest, {}, budget={"steps": 1}).eigenvalues.imag.max() == pytest.approx(1)
     with pytest.raises(DeclarationError, match="budget= has the keys seconds, steps and memory"):
         zw.linearize(system, rest, {}, budget={"step": 1})
+
+
+@pytest.mark.parametrize("factor", [1, sp.Rational(1, 10**12), 10**10])
+def test_steady_motion_is_as_stable_whatever_a_constraint_is_multiplied_with(factor: sp.Expr | int) -> None:
+    """A conical pendulum that carries a sleeve: z = -g/w^2, and the scale of a row says nothing about its rank."""
+    (r, _phi, z, y), (vr, vphi, vz, vy) = zw.coordinates("r phi z y", angles="phi")
+    held = [zw.Bilateral(factor * (r**2 + z**2 - 1), name="rod"), zw.Bilateral(y - 2 * r, name="sleeve")]
+    kinetic = (vr**2 + r**2 * vphi**2 + vz**2) / 2 + vy**2 / 20
+    system = zw.System(name="conical", kinetic=kinetic, potential=10 * z, constraints=held)
+    box = {"r": (0.01, 1.2), "z": (-1.2, 1.2), "y": (0, 3)}
+    (point,) = zw.equilibria(system, {}, steady={"phi": 4.0}, box=box).points
+    assert point.state["z"] == pytest.approx(-0.625, abs=1e-9)
+    assert point.stability == "stable (energy)" and "(least stiffness 13.56" in point.reason

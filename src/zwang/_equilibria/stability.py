@@ -19,6 +19,7 @@ from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._linearize import linearize
+from zwang._numerics.linear.rank import ROUNDING, decided
 from zwang._results.linearization import Linearization
 from zwang.errors import DeclarationError, StateError
 
@@ -219,9 +220,11 @@ def _amended(
     gradient = np.array([float(sp.diff(energy, q).xreplace(here)) for q in others])
     rows = np.array([[float(sp.diff(item.expr, q).xreplace(numbers).xreplace(here)) for q in others] for item in held])
     rows = rows.reshape(len(held), len(others))
-    lam = np.linalg.lstsq(rows.T, gradient, rcond=None)[0] if held else np.zeros(0)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    rank = decided(rows, np.eye(len(others)), ROUNDING)
+    units = rows / np.where(lengths > 0, lengths, 1.0)
+    lam = np.linalg.lstsq(units.T, gradient, rcond=ROUNDING)[0] / np.where(lengths > 0, lengths, np.inf)[:, 0]
     total: Any = energy - sp.Add(*(float(a) * item.expr.xreplace(numbers) for a, item in zip(lam, held, strict=True)))
     hessian = np.array([[float(sp.diff(total, a, b).xreplace(here)) for a in others] for b in others])
-    _, sizes, right = np.linalg.svd(rows) if held else (None, np.zeros(0), np.eye(len(others)))
-    free = right[int((sizes > 1e-9 * sizes.max(initial=1e-300)).sum()) :].T
+    free = rank.right[rank.rank :].T
     return np.asarray(free.T @ hessian @ free)
