@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import zwang as zw
-from zwang._limit.running import Runner
+from zwang._limit.realized_run import Runner
 from zwang._limit.ways import soften
 
 ENTRY = zw.gallery.get("circle_particle")

@@ -19,8 +19,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
+from zwang._numerics.contact.convex_pieces import maximal
 from zwang._numerics.contact.enumeration import find_modes
-from zwang._numerics.contact.merging import maximal
 from zwang._numerics.contact.pieces import pieces_of
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.contact.scaled import reduce

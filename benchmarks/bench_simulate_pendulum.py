@@ -19,7 +19,7 @@ import zwang as zw
 from zwang._compile.values import resolve
 from zwang._derive import derive
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.moving import Moving, moving
+from zwang._kernels.mode_motion import Moving, moving
 from zwang._numerics.motion import calls, events, places
 from zwang._numerics.motion.loop import Stored
 from zwang.gallery.pendulum_on_ellipse import place

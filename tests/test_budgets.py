@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import zwang as zw
 from result_bytes import bytes_of
 from zwang._numerics.budget import Budget, Spent, spend, spending, steps_left
-from zwang._numerics.pacing import portions
+from zwang._numerics.pace import portions
 from zwang.cli import main
 
 USUAL = Budget(steps=1000, memory=10**6)

@@ -74,7 +74,7 @@ def test_a_crash_is_told_as_such_with_how_to_report_it(monkeypatch: pytest.Monke
     def broken(*args: object, **options: object) -> None:
         raise ZeroDivisionError("planted")
 
-    monkeypatch.setattr("zwang.cli.simulating.simulate", broken)
+    monkeypatch.setattr("zwang.cli.simulate.simulate", broken)
     found = CliRunner().invoke(main, ["simulate", "bouncing_ball", "--until", "1"])
     assert found.exit_code == 70
     assert "ZeroDivisionError: planted" in found.stderr

@@ -19,8 +19,8 @@ import zwang as zw
 from zwang.__main__ import run
 from zwang._interrupts import uninterrupted
 from zwang.cli.files import Files
+from zwang.cli.output import tell, tell_mistakes
 from zwang.cli.signals import exit_code, stoppable
-from zwang.cli.telling import tell, tell_mistakes
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 # As the command, but it says how far it is at every step and not every five seconds.
@@ -74,17 +74,17 @@ def test_a_selftest_that_is_interrupted_tells_what_it_checked_and_ends_with_130(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from zwang._selftest.run import Summary
-    from zwang.cli import selftesting
+    from zwang.cli import selftest
 
     def stopped(*_: object) -> Summary:
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         return Summary(0, {"contacts": 3}, {"contacts": 1.0})
 
-    monkeypatch.setattr(selftesting, "_run", stopped)
-    monkeypatch.setattr(selftesting, "_print", lambda summary, json_: print(summary.counts))
+    monkeypatch.setattr(selftest, "_run", stopped)
+    monkeypatch.setattr(selftest, "_print", lambda summary, json_: print(summary.counts))
     with pytest.raises(SystemExit) as ended:
-        selftesting.selftest.main(["--count", "3"], standalone_mode=False)
+        selftest.selftest.main(["--count", "3"], standalone_mode=False)
     assert ended.value.code == 130
     told = capsys.readouterr()
     assert "'contacts': 3" in told.out

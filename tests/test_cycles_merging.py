@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from zwang._cycles.coincidence import _onward
 from zwang._cycles.continued import Place
-from zwang._cycles.merging import _onward
 from zwang._cycles.signs import OnBranch
 
 

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._declare.evaluating import Evaluator
+from zwang._declare.numeric_values import Evaluator
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 k, c = zw.parameters("k c")

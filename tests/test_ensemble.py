@@ -12,7 +12,7 @@ import zwang as zw
 from c_backend import on_a_device
 from night import by_day
 from zwang._kernels import Service
-from zwang._numerics.pacing import portions
+from zwang._numerics.pace import portions
 from zwang._results.ensemble import Ensemble, LaterMotions
 from zwang._simulate import ensemble
 from zwang.gallery.pendulum_on_ellipse import place

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import zwang as zw
 from night import by_day
 from zwang.cli import main, progress
-from zwang.cli.telling import print_table
+from zwang.cli.output import print_table
 from zwang.errors import printable
 
 RED, BELL, TURN = "\x1b[31m", "\x07", "\u202e"

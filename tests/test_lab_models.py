@@ -14,11 +14,11 @@ import sympy as sp
 import zwang as zw
 from night import by_day
 from zwang.lab import first_view
-from zwang.lab.acting import ForcePlaces
 from zwang.lab.answers import answer
 from zwang.lab.mechanism import Mechanism
 from zwang.lab.models import Opened, model_text, open_model
 from zwang.lab.protocol import Refused, read_request
+from zwang.lab.reaction_places import ForcePlaces
 
 
 def test_the_first_view_is_what_the_gallery_says() -> None:

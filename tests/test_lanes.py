@@ -11,8 +11,8 @@ from c_backend import on_a_device
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.lanes import SideBySide
-from zwang._kernels.moving import moving
-from zwang._numerics.pacing import portions
+from zwang._kernels.mode_motion import moving
+from zwang._numerics.pace import portions
 from zwang.gallery.pendulum_on_ellipse import place
 
 ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")

@@ -10,7 +10,7 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 import zwang as zw
-from zwang._limit import recommending
+from zwang._limit import recommendation
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 KINETIC = (vx**2 + vy**2) / 2
@@ -91,7 +91,7 @@ def test_rod_by_the_energetic_law_is_the_limit_of_elastic_contacts() -> None:
 
 
 def test_an_error_that_no_strength_reaches_ends_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recommending, "MOST_RADIANS", 1e4)
+    monkeypatch.setattr(recommendation, "MOST_RADIANS", 1e4)
     held = zw.gallery.get("circle_particle")
     found = zw.recommend(held.system, "circle", held.state, held.params, error=1e-14, until=1.0)
     assert found.status.name == "NOT_FOUND"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._limit.fitting import fit_order
-from zwang._limit.running import Runner
+from zwang._limit.order_fit import fit_order
+from zwang._limit.realized_run import Runner
 from zwang._limit.ways import soften
 from zwang._numerics.motion.run_state import DONE
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._limit.fitting import fit_order
+from zwang._limit.order_fit import fit_order
 from zwang._results.limit import LimitStatus
 
 DECADES = 10.0 ** np.arange(3, 11)

@@ -11,7 +11,7 @@ import sympy as sp
 import zwang as zw
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.large import TableKernels
-from zwang._kernels.moving import moving
+from zwang._kernels.mode_motion import moving
 from zwang._kernels.native import DenseKernels
 
 NONE = np.zeros(0)

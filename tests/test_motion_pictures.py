@@ -341,10 +341,10 @@ def test_few_pictures_have_smooth_paths_behind_them_and_pages_as_many_as_asked(s
     import json as plain
     import re
 
-    from zwang._plot.film import writing
+    from zwang._plot.film import formats
 
     seen = []
-    monkeypatch.setattr(writing, "write_film", lambda film, path, **options: seen.append((len(film.times), options)))
+    monkeypatch.setattr(formats, "write_film", lambda film, path, **options: seen.append((len(film.times), options)))
     sleigh.animate(tmp_path / "a.gif", frames=4)
     assert seen[0][0] == 720
     assert seen[0][1]["pictures"] == 4

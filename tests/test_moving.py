@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import zwang as zw
 from zwang._compile.values import resolve
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.moving import moving
+from zwang._kernels.mode_motion import moving
 from zwang._kernels.stretch import KnownState
 from zwang.gallery.pendulum_on_ellipse import place
 

@@ -191,12 +191,12 @@ def test_the_report_shows_question_answer_claims_and_ledger(written: tuple[Path,
 
 
 def test_a_verdict_that_differs_from_the_recorded_one_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zwang._report.reproducing import compute
-    from zwang.cli import reproducing
+    from zwang._report.computation import compute
+    from zwang.cli import reproduce
 
     wrong = failing()
     monkeypatch.setattr(papers, "get", lambda id: wrong)
-    monkeypatch.setattr(reproducing, "compute", lambda claims, **options: compute(claims, **{**options, "jobs": 0}))
+    monkeypatch.setattr(reproduce, "compute", lambda claims, **options: compute(claims, **{**options, "jobs": 0}))
     done = CliRunner().invoke(main, ["reproduce", "--jobs", "1", "--claim", "001-fails"])
     assert done.exit_code == 1
     assert "001-fails: not checkable" in done.output and "ZeroDivisionError" in done.output
@@ -222,7 +222,7 @@ def test_the_list_computes_nothing() -> None:
 
 @pytest.mark.nightly
 def test_two_processes_give_what_one_gives() -> None:
-    from zwang._report.reproducing import compute
+    from zwang._report.computation import compute
 
     chosen = [papers.get("001-ex1-beta"), papers.get("001-ex2-mass")]
     one, two = compute(chosen), compute(chosen, jobs=2)

@@ -14,8 +14,8 @@ import pytest
 from zwang import papers
 from zwang._plot.content_policy import content_policy
 from zwang._plot.film.player import player_script
+from zwang._report.computation import compute, drawn, openings
 from zwang._report.page import page
-from zwang._report.reproducing import compute, drawn, openings
 from zwang._report.reproduction import TITLE, reproduction_body
 from zwang.papers import Picture
 

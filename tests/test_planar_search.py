@@ -11,9 +11,9 @@ from scipy.optimize import linprog
 from planar_examples import ladder, painleve
 from planar_families import FAMILIES, body, generic
 from zwang._numerics.contact.complementarity import lemke, pivoting
+from zwang._numerics.contact.convex_pieces import components, maximal
 from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.enumeration import find_modes, mode_count
-from zwang._numerics.contact.merging import components, maximal
 from zwang._numerics.contact.mode_newton import newton
 from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.pieces import make_piece, pieces_of

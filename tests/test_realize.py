@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._declare.evaluating import Evaluator
+from zwang._declare.numeric_values import Evaluator
 from zwang._derive import derive
 from zwang._realize import REALIZATIONS, Realization
 

@@ -18,7 +18,7 @@ import sympy as sp
 from click.testing import CliRunner
 
 import zwang as zw
-from zwang._declare.evaluating import numbers_of
+from zwang._declare.numeric_values import numbers_of
 from zwang._plot.content_policy import content_policy
 from zwang._plot.film.player import player_script
 from zwang._report import mathml

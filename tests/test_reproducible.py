@@ -18,8 +18,8 @@ from night import by_day
 from result_bytes import bytes_of
 from zwang._compile.kept import Kept
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.moving import moving
-from zwang._numerics.pacing import portions
+from zwang._kernels.mode_motion import moving
+from zwang._numerics.pace import portions
 from zwang._simulate import stretch
 
 SRC = Path(zw.__file__).parent
@@ -256,13 +256,13 @@ def test_search_over_modes_does_not_depend_on_where_it_pauses():
 MAY_ASK_THE_CLOCK = {
     "_numerics/budget.py": "when the seconds of a budget are over: the status says so",
     "_numerics/jit/cache.py": "which files were not used for long",
-    "_numerics/jit/telling.py": "when to say what is waited for",
-    "_numerics/pacing.py": "where loops pause",
-    "_results/streaming.py": "when rows are written to a draft",
+    "_numerics/jit/notices.py": "when to say what is waited for",
+    "_numerics/pace.py": "where loops pause",
+    "_results/motion_stream.py": "when rows are written to a draft",
     "_selftest/run.py": "how long the self-test has run",
     "_progress.py": "when to show progress",
     "_workers.py": "when processes are looked after",
-    "_limit/running.py": "what a run cost, for people",
+    "_limit/realized_run.py": "what a run cost, for people",
     "_sweep/verb.py": "when the seconds of a budget are over: the status says so",
     "lab/answers/forces.py": "how fine a map gets while somebody looks",
     "_report/visits.py": "what a visit costs, for people",

@@ -10,8 +10,8 @@ import pytest
 
 from zwang import papers
 from zwang._report import journal
+from zwang._report.computation import compute, together
 from zwang._report.journal import Journal
-from zwang._report.reproducing import compute, together
 from zwang._results.stream_draft import Draft
 from zwang.errors import DeclarationError
 

@@ -218,7 +218,7 @@ def test_until_at_the_start_is_a_motion_of_one_row() -> None:
 
 
 def test_long_motion_goes_to_its_file_while_it_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from zwang._results import streaming
+    from zwang._results import motion_stream
     from zwang._simulate import record, stretch
 
     monkeypatch.setattr(record, "KEPT", 50)
@@ -236,7 +236,7 @@ def test_long_motion_goes_to_its_file_while_it_is_computed(tmp_path: Path, monke
     assert np.abs(whole.at(times)["x"] - np.cos(times)).max() < 1e-6
     assert len(whole.energy["total"]) == len(whole.t)
     assert whole.energy["total"] == pytest.approx(0.5, abs=1e-6)
-    monkeypatch.setattr(streaming, "MOST_BYTES", 1000)
+    monkeypatch.setattr(motion_stream, "MOST_BYTES", 1000)
     zw.simulate(spring(), {"x": 1, "v_x": 0}, {}, until=100.0, out=path)
     with pytest.raises(zw.DeclarationError, match="without its reactions, energies and works"):
         _ = zw.load_result(path).energy

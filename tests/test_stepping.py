@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import zwang as zw
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.moving import moving
+from zwang._kernels.mode_motion import moving
 from zwang._kernels.stretch import KnownState
 from zwang._numerics.motion import tableau
 from zwang._numerics.motion.dense import interpolated

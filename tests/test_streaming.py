@@ -21,9 +21,9 @@ import sympy as sp
 
 import zwang as zw
 from night import by_day
-from zwang._results import storage, stream_draft, streaming
+from zwang._results import motion_stream, storage, stream_draft
 from zwang._results.motion_parts import MotionPiece
-from zwang._results.streaming import MotionStream
+from zwang._results.motion_stream import MotionStream
 from zwang._simulate import record, stretch
 
 
@@ -41,7 +41,7 @@ def peak(until: float, path: Path) -> tuple[int, zw.Motion]:
 def test_memory_does_not_grow_with_the_motion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "KEPT", 1000)
     monkeypatch.setattr(stretch, "CHUNK", 500)
-    monkeypatch.setattr(streaming, "MOST_BYTES", 100_000)  # those of the last stretch
+    monkeypatch.setattr(motion_stream, "MOST_BYTES", 100_000)  # those of the last stretch
     peak(3000.0, tmp_path / "first.npz")  # modules are loaded and kernels made
     short, _ = peak(6000.0, tmp_path / "short.npz")
     long, motion = peak(12000.0, tmp_path / "long.npz")
@@ -120,7 +120,7 @@ def test_a_file_has_the_same_bytes_however_the_motion_came_to_it(
 ) -> None:
     motion = bouncing()
     streamed(motion, tmp_path / "plain.npz", 0)
-    monkeypatch.setattr(streaming, "BLOCK", block)
+    monkeypatch.setattr(motion_stream, "BLOCK", block)
     for seed in range(1, 5):
         streamed(motion, tmp_path / "cut.npz", seed)
         assert (tmp_path / "cut.npz").read_bytes() == (tmp_path / "plain.npz").read_bytes()
@@ -131,7 +131,7 @@ def test_a_file_has_the_same_bytes_however_the_motion_came_to_it(
 def test_a_draft_cut_anywhere_gives_the_motion_up_to_its_last_whole_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "BLOCK", 3)
+    monkeypatch.setattr(motion_stream, "BLOCK", 3)
     motion = bouncing()
     stream = streamed(motion, tmp_path / "ball.npz", 7, close=False)
     data = stream.part.read_bytes()
@@ -165,7 +165,7 @@ def test_a_draft_cut_anywhere_gives_the_motion_up_to_its_last_whole_block(
 def test_a_draft_with_a_changed_byte_is_read_up_to_it_or_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "BLOCK", 3)
+    monkeypatch.setattr(motion_stream, "BLOCK", 3)
     motion = bouncing()
     stream = streamed(motion, tmp_path / "ball.npz", 7, close=False)
     data = stream.part.read_bytes()
@@ -288,7 +288,7 @@ def test_a_killed_stream_gives_what_was_computed(number: str, beyond: float, tmp
     found = zw.load_result(path)
     assert found.status.name == "INTERRUPTED"
     # Rows of a stretch that has not ended, and less rows than a block, may still have waited.
-    assert found.t[-1] >= reached - (streaming.BLOCK + stretch.CHUNK) * np.diff(found.t).max()
+    assert found.t[-1] >= reached - (motion_stream.BLOCK + stretch.CHUNK) * np.diff(found.t).max()
     assert np.all(np.diff(found.t) > 0)
     assert np.abs(found.q[:, 0] - np.cos(found.t)).max() < 1e-6 * (1 + found.t[-1])
     if number == "SIGINT":

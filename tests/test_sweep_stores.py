@@ -17,7 +17,7 @@ import pytest
 import sweep_functions
 import zwang as zw
 from zwang._results.study_columns import from_bytes, to_bytes
-from zwang._sweep.running import left
+from zwang._sweep.execution import left
 
 ROD = zw.gallery.get("painleve_rod")
 BALL = zw.gallery.get("bouncing_ball")

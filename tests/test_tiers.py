@@ -12,7 +12,7 @@ import pytest
 import zwang as zw
 from kernel_examples import python, start
 from zwang._numerics import jit
-from zwang._numerics.jit import answers, telling
+from zwang._numerics.jit import answers, notices
 from zwang._numerics.jit.cache import cache_folder
 
 pytest.importorskip("numba")
@@ -135,15 +135,15 @@ TINY = """
         "from zwang._numerics.jit import njit\\n@njit('float64(float64)')\\ndef tiny(x):\\n    return 2.0 * x\\n"
     )
     from tiny import tiny
-    from zwang._numerics.jit import answer, making, tier
+    from zwang._numerics.jit import answer, background, tier
     def ask():
         return tiny(1.5), tier()
     print(*answer(ask, "tiny", main="tiny"), "numba" in sys.modules)
     begin = time.monotonic()
-    while not making.MAKER.made([tiny]) and time.monotonic() < begin + 100:
+    while not background.MAKER.made([tiny]) and time.monotonic() < begin + 100:
         time.sleep(0.05)
     print(*answer(ask, "tiny", main="tiny"), int(tiny.restored))
-    print(making.MAKER._process.pid, flush=True)
+    print(background.MAKER._process.pid, flush=True)
 """
 
 
@@ -205,8 +205,8 @@ def test_tier_of_a_process_is_pinned_by_a_setting_and_nonsense_is_refused(tmp_pa
 def test_waiting_for_a_compiler_is_said_once_and_what_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(telling, "SOON", 0.0)
-    monkeypatch.setattr(telling, "_SAID", set())
+    monkeypatch.setattr(notices, "SOON", 0.0)
+    monkeypatch.setattr(notices, "_SAID", set())
     monkeypatch.setenv("ZWANG_CACHE_DIR", str(tmp_path))
     for factor in (2, 3):
         source = (
@@ -239,10 +239,10 @@ def test_kernels_that_will_be_needed_are_made_by_another_process_while_a_part_is
     script = """
         import time
         from pair import first, last
-        from zwang._numerics.jit import answer, meanwhile, tier, making
+        from zwang._numerics.jit import answer, meanwhile, tier, background
         def ask():
             part = meanwhile(lambda: (first(1.0), tier()), "first")
-            while not making.MAKER.made([last]):
+            while not background.MAKER.made([last]):
                 time.sleep(0.01)
             return *part, last(1.0), tier()
         print(*answer(ask, "both", needs=[last]))

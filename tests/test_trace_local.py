@@ -13,7 +13,7 @@ from zwang._trace.equations import SpacePlace, equations_of, parameter_vector
 from zwang._trace.local import LocalStructure, analyse
 from zwang._trace.local_cones import _common_zeros, real_lines
 from zwang._trace.local_reduction import frame, reduce
-from zwang._trace.local_refining import _valley
+from zwang._trace.local_refinement import _valley
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 

@@ -112,7 +112,7 @@ def test_no_worker_outlives_its_parent(number: str, tmp_path: Path) -> None:
 
 REPRODUCE = """
 import functools, fake_claims
-import zwang.cli.reproducing as command
+import zwang.cli.reproduce as command
 command.compute = functools.partial(command.compute, run=fake_claims.claim)
 from zwang.__main__ import run
 run()

@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb
 
 from zwang._asymptotics.inputs import exact_values, held_constraints, position_of, read_expression, system_of
-from zwang._asymptotics.perturbing import Perturbation, perturbation_of
+from zwang._asymptotics.perturbation import Perturbation, perturbation_of
 from zwang._asymptotics.point import (
     BITS,
     ConstraintSet,

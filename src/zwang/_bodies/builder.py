@@ -13,7 +13,7 @@ from zwang._bodies.assembly import LAYOUTS, Assembled, assemble
 from zwang._bodies.joints import joint_part
 from zwang._bodies.parts import KINDS, BodyPoint, ContactPart, MotorPart, PointForce, PointSpring, ShapePart, Told
 from zwang._bodies.picture import known_part, picture
-from zwang._bodies.placing import BodyPose, entries, pose
+from zwang._bodies.placement import BodyPose, entries, pose
 from zwang._bodies.values import Values
 from zwang._declare.drawing import Drawing
 from zwang._declare.shapes import Form, Implicit

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.driving import Driven, expanded, plain_signal
+from zwang._compile.given_inputs import Driven, expanded, plain_signal
 from zwang._results.signals import Held, Table
 
 Array = NDArray[np.float64]

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from zwang._compile.driving import inputs_as_parameters
 from zwang._compile.export import LARGEST, identifier, switching_surfaces
 from zwang._compile.fmu_description import FmuSlot, build_description, description, layout
+from zwang._compile.given_inputs import inputs_as_parameters
 from zwang._compile.values import resolve
 from zwang._declare.constraints import Bilateral
 from zwang._declare.contact_table import table_of

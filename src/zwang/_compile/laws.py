@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._declare.constraints import Friction, Unilateral
-from zwang._declare.evaluating import Evaluator
 from zwang._declare.friction_forms import friction_bounds, law_rows
+from zwang._declare.numeric_values import Evaluator
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System
 from zwang.errors import StateError

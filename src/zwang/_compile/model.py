@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.driving import inputs_as_parameters, with_inputs
-from zwang._compile.evaluating import evaluated
-from zwang._compile.handing import as_jax, as_latex
+from zwang._compile.evaluation import evaluated
+from zwang._compile.given_inputs import inputs_as_parameters, with_inputs
 from zwang._compile.kept import Kept
+from zwang._compile.latex_and_jax import as_jax, as_latex
 from zwang._compile.states import TOL, ProjectedState, largest_violation, project, without_normal
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction

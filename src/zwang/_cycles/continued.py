@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._cycles.returning import NUDGE, ReturnMap, RoundTrip
+from zwang._cycles.return_map import NUDGE, ReturnMap, RoundTrip
 from zwang._linearize.asked import MotionQuestion
 from zwang._linearize.flow import VariationalFlow, projected_start
 from zwang._linearize.monodromy import CLOSED, FAMILY, cycle_of, monodromy_of, return_equations

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._cycles.continued import CyclesOver, Near, Place
-from zwang._cycles.returning import on_at
+from zwang._cycles.return_map import on_at
 from zwang._cycles.signs import OnBranch
 from zwang._linearize.flow import VariationalFlow
 from zwang._linearize.monodromy import TURN, start_basis

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from zwang._compile import Model
-from zwang._cycles.branching import Branching
+from zwang._cycles.branches import Branching
 from zwang._cycles.continued import CyclesOver, Near, Place
-from zwang._cycles.forcing import depends_on_time, forcing_period, period_number
-from zwang._cycles.settling import law_of
+from zwang._cycles.forcing_period import depends_on_time, forcing_period, period_number
+from zwang._cycles.settled import law_of
 from zwang._declare.ranges import varied_range
 from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked, steady_numbers

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._cycles.forcing import checked_period, depends_on_time
+from zwang._cycles.forcing_period import checked_period, depends_on_time
 from zwang._cycles.recurrence import NEAR, Recurrence, recurrence, settled
-from zwang._cycles.returning import ReturnMap, RoundTrip, on_at
+from zwang._cycles.return_map import ReturnMap, RoundTrip, on_at
 from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked, steady_numbers
 from zwang._linearize.flow import VariationalFlow

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from zwang._declare.evaluating import Evaluator
+from zwang._declare.numeric_values import Evaluator
 from zwang._declare.symbols import Coordinate, Input, Time, Velocity, symbol_table
 from zwang.errors import DeclarationError
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from zwang import _expressions
 from zwang._declare.constraints import Unilateral
-from zwang._declare.evaluating import numbers_of
 from zwang._declare.frozen import Frozen
 from zwang._declare.given import Text, as_expression
+from zwang._declare.numeric_values import numbers_of
 from zwang._declare.shapes import FORMS, Form
 from zwang._declare.symbols import Coordinate, Dependent, Time, Velocity, parameter, symbol_table
 from zwang._plot.scene import Scene, Solid, outlines_of

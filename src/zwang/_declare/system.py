@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare import changing, event_list, lagrange_method, plain, printing, reading, validity
+from zwang._declare import change_of_coordinates, event_list, lagrange_method, plain, printing, reading, validity
 from zwang._declare.constraints import Constraint, Constraints
 from zwang._declare.drawing import Drawing
 from zwang._declare.frozen import Frozen
@@ -229,7 +229,7 @@ class System:
         >>> plane.transformed({x: r * sp.cos(phi), y: r * sp.sin(phi)}).constraints["curve"].expr
         -r**2*cos(phi)**2 + r*sin(phi)
         """
-        found: System = changing.transformed(self, change, coordinates, name)
+        found: System = change_of_coordinates.transformed(self, change, coordinates, name)
         return found
 
     @cached_property
@@ -253,7 +253,7 @@ class System:
     @cached_property
     def written_out(self) -> System:
         """The same system declared by its energies: one of bodies has them multiplied out; others are as they are."""
-        found: System = changing.written_out(self)
+        found: System = change_of_coordinates.written_out(self)
         return found
 
     @cached_property

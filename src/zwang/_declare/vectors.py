@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import sympy as sp
 
-from zwang._declare.evaluating import numbers_of
+from zwang._declare.numeric_values import numbers_of
 
 Vector: TypeAlias = tuple[Any, Any, Any]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]

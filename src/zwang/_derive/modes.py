@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
+from zwang._derive.minimum_norm import shared_forces
 from zwang._derive.program import Program, Row
 from zwang._derive.rewriting import substitute
-from zwang._derive.sharing import shared_forces
 from zwang._derive.solution import PIVOT, Factor, dot
 from zwang._graph.graph import Graph, Node
 from zwang._numerics.contact.resultants import CLOSE, STEPS
@@ -194,7 +194,7 @@ class ModeEquations:
         columns: Mapping[int, dict[int, Node]],
         acting: Mapping[int, tuple[Node, list[Node]]],
     ) -> None:
-        """Solve with normal forces of least norm: see `sharing`."""
+        """Solve with normal forces of least norm: see `minimum_norm`."""
         g, mode = self.g, self.mode
         taking = (*mode.shared, *mode.spare)
         needed = [g.sub(row.bias, dot(g, row.entries, free)) for row in self.rows]

@@ -15,7 +15,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.driving import driven
+from zwang._compile.given_inputs import driven
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.given import Text, as_expression
 from zwang._declare.reading import Reader

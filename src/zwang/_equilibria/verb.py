@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import with_inputs
+from zwang._compile.given_inputs import with_inputs
 from zwang._compile.values import resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.symbols import t as time

@@ -17,10 +17,10 @@ from zwang._equilibria.reserve import asked, reserve
 from zwang._guarantee.boxes import Bounds, BoxedSystem, Quantity
 from zwang._guarantee.contacts import ContactMatrices
 from zwang._guarantee.forces import BoundedForces, ForceBound
-from zwang._guarantee.holding import HoldingForces
 from zwang._guarantee.modes import OtherModes
 from zwang._guarantee.pins import OnePinSolution, OtherPinModes
 from zwang._guarantee.rank_drop import RankDrop
+from zwang._guarantee.rest_balance import HoldingForces
 from zwang._guarantee.slopes import Matrix, Singular, Sloped, determinant, product, transposed
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions

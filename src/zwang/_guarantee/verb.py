@@ -12,7 +12,7 @@ import numpy as np
 import sympy as sp
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import with_inputs
+from zwang._compile.given_inputs import with_inputs
 from zwang._declare.reading import Reader
 from zwang._declare.system import System
 from zwang._expressions import parse
@@ -27,7 +27,7 @@ from zwang._guarantee.claims import (
     regular_claim,
     relation_claim,
 )
-from zwang._guarantee.narrowing import Narrowing
+from zwang._guarantee.contraction import Narrowing
 from zwang._numerics.budget import Allowed, Budget, spending
 from zwang._numerics.series.balls import precision
 from zwang._numerics.tolerances import names_in, real, require_kinds

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._kernels.outputs import Array
 from zwang._kernels.service import Service
 from zwang._kernels.stretch import FIRED, Call, KnownState, Stretch, vector

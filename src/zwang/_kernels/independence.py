@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._kernels.outputs import Array, Functions
 from zwang._kernels.stretch import Stretch, vector
 from zwang._numerics.jit import with_addresses

@@ -24,7 +24,7 @@ from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.jit import load_generated
 from zwang._numerics.motion.lanes import LaneLayout, lane_source
 from zwang._numerics.motion.stops import SAMPLES
-from zwang._numerics.pacing import Pace
+from zwang._numerics.pace import Pace
 
 LANES = 8  # motions side by side: two registers of a modern processor
 FIRST = 256

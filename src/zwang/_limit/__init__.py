@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zwang._limit.recommending import recommend
+from zwang._limit.recommendation import recommend
 from zwang._limit.verb import limit
 
 __all__ = ["limit", "recommend"]

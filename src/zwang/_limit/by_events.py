@@ -31,7 +31,7 @@ OFTEN = 4096
 
 
 class Realized(Protocol):
-    """A softened system with its start, as `running` has it."""
+    """A softened system with its start, as `realized_run` has it."""
 
     @property
     def state(self) -> Mapping[Any, Any]: ...

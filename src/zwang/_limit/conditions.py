@@ -16,7 +16,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._declare.constraints import Bilateral
-from zwang._declare.evaluating import Evaluator
+from zwang._declare.numeric_values import Evaluator
 from zwang._declare.symbols import t as time
 from zwang._limit.ideal import IdealStart
 from zwang._limit.ways import Softened

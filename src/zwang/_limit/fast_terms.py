@@ -27,7 +27,7 @@ from zwang._graph.convert import Converter
 from zwang._graph.graph import Graph, Node
 from zwang._kernels.flow import FlowKernels, flow
 from zwang._limit.ideal import tangential
-from zwang._limit.running import row_of
+from zwang._limit.realized_run import row_of
 from zwang._limit.ways import Softened
 from zwang._realize import amounts
 

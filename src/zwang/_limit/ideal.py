@@ -15,7 +15,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.contact_table import table_of
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.moving import moving
+from zwang._kernels.mode_motion import moving
 from zwang._kernels.terms import Terms
 from zwang._numerics.contact.admission import sizes_near
 from zwang._numerics.linear.inertia import lack_of_inertia

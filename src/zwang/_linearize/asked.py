@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import Driven, with_inputs
+from zwang._compile.given_inputs import Driven, with_inputs
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.switched import taken_apart
 from zwang._declare.system import System

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.values import Inputs
-from zwang._kernels.moving import moving
+from zwang._kernels.mode_motion import moving
 from zwang._kernels.variations import Jets, ModeVariations, variations
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.linear.metric import factor, supported
 from zwang._numerics.linear.rank import DEPENDENT, decided
 from zwang._results.reactions import Reactions, Solution
-from zwang._results.wording import vector
+from zwang._results.words import vector
 from zwang._simulate.admission import admit
 from zwang._simulate.decide import decide
 from zwang._simulate.ground import Ground, autonomous

@@ -39,8 +39,8 @@ one.
 
 from __future__ import annotations
 
-from .checking import checked
 from .definitions import definition_order
 from .files import dumps, loads, read, write
+from .schema import checked
 
 __all__ = ["checked", "definition_order", "dumps", "loads", "read", "write"]

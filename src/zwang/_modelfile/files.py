@@ -12,7 +12,7 @@ from zwang import _outputs
 from zwang.errors import DeclarationError, nearest
 
 from .bodies import TABLES as BODIES
-from .checking import BODY_TOP, TABLES, TOP, checked
+from .schema import BODY_TOP, TABLES, TOP, checked
 
 RESULTS = (b"PK\x03\x04", b"\x89HDF", b"CDF\x01", b"CDF\x02", b"SQLite format 3\x00")  # .npz, .nc, stores of studies
 MOST_PARTS = 32  # dots of a key; nobody nests deeper, and readers recurse

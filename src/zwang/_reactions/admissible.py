@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._compile.driving import with_inputs
+from zwang._compile.given_inputs import with_inputs
 from zwang._compile.model import Model, compile
 from zwang._compile.states import PROJECT
 from zwang._compile.values import Inputs, resolve

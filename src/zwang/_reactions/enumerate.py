@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from zwang._numerics.budget import spent
 from zwang._numerics.contact.certificates import Proof, certificates, of_uniqueness
+from zwang._numerics.contact.convex_pieces import components, maximal
 from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.enumeration import SearchOutcome, find_modes, mode_count
 from zwang._numerics.contact.exact.sets import ExactSet, exact_set
-from zwang._numerics.contact.merging import components, maximal
 from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.pieces import (
     Piece,

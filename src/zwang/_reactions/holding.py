@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.driving import with_inputs
+from zwang._compile.given_inputs import with_inputs
 from zwang._compile.model import Model, compile
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from zwang._numerics.contact.arcs.setting import fits
+from zwang._numerics.contact.arcs.slots import fits
 from zwang._numerics.contact.candidate import Candidate
 from zwang._numerics.contact.certificates import Proof
 from zwang._numerics.contact.certificates.coplanar import one_motion

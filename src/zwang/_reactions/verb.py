@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import with_inputs
+from zwang._compile.given_inputs import with_inputs
 from zwang._compile.inertia import Inertia, inertia_of
 from zwang._compile.laws import require_laws
 from zwang._compile.values import Inputs, resolve

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from zwang._bodies import rebuilt
 from zwang._bodies.closures import JointSides
-from zwang._bodies.placing import quaternion
+from zwang._bodies.placement import quaternion
 from zwang._compile import Model, compile
-from zwang._compile.driving import Driven, driven
+from zwang._compile.given_inputs import Driven, driven
 from zwang._compile.measured import measured_in
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Friction

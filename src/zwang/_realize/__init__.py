@@ -6,8 +6,8 @@ of the package stand in `REALIZATIONS`, one line each.
 
 from __future__ import annotations
 
-from zwang._realize.replacing import Realization, realize
 from zwang._realize.stiffness import Stiffness
+from zwang._realize.verb import Realization, realize
 from zwang._realize.viscosity import Viscosity
 
 REALIZATIONS: dict[str, type[Realization]] = {

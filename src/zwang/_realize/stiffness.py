@@ -20,7 +20,7 @@ from zwang._declare.symbols import Coordinate, Velocity, rate
 from zwang._declare.system import System
 from zwang._realize import amounts
 from zwang._realize.effective_mass import mobility
-from zwang._realize.placing import place, require_level
+from zwang._realize.exchange import place, require_level
 from zwang._realize.sides import by_side, larger
 from zwang.errors import DeclarationError
 

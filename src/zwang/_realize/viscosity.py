@@ -14,7 +14,7 @@ import sympy as sp
 from zwang._declare.constraints import Bilateral, Unilateral
 from zwang._declare.system import System
 from zwang._realize import amounts
-from zwang._realize.placing import place, require_level
+from zwang._realize.exchange import place, require_level
 from zwang._realize.sides import by_side
 
 CURE = "Give Viscosity(rho)."

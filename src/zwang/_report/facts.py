@@ -12,7 +12,7 @@ import numpy as np
 import sympy as sp
 
 from zwang._compile import Model, compile
-from zwang._declare.evaluating import numbers_of
+from zwang._declare.numeric_values import numbers_of
 from zwang._derive import derive
 from zwang._reactions.holding import hold
 from zwang._reactions.verb import reactions

@@ -120,7 +120,7 @@ def _fields(item: Any) -> dict[str, Any]:
 
 
 def _record(plain: Mapping[str, Any]) -> Record:
-    from zwang._report.reproducing import Markup
+    from zwang._report.computation import Markup
 
     finding = Finding(
         **plain["finding"],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zwang._results.surface import curve_line, piece_line
-from zwang._results.wording import counted, number
+from zwang._results.words import counted, number
 
 MOST_LINES = 12
 """Of points, arcs and strata each, in a summary."""

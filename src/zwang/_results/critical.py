@@ -9,7 +9,7 @@ from typing import Any
 
 from zwang._results.base import Result
 from zwang._results.storage import storable
-from zwang._results.wording import counted
+from zwang._results.words import counted
 
 
 @storable

@@ -14,7 +14,7 @@ from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.cycle import Cycle
 from zwang._results.storage import storable
-from zwang._results.wording import counted
+from zwang._results.words import counted
 
 Array = NDArray[np.float64]
 MOST_LINES = 20

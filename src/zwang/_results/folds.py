@@ -15,7 +15,7 @@ from zwang._progress import Progress
 from zwang._results.base import Result, drawing_of
 from zwang._results.storage import storable
 from zwang._results.surface import state_at
-from zwang._results.wording import counted
+from zwang._results.words import counted
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]

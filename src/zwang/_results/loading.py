@@ -7,7 +7,7 @@ from pathlib import Path
 from zwang._outputs import as_path
 from zwang._results.base import Result
 from zwang._results.decoding import load
-from zwang._results.streaming import draft_to_read, recover
+from zwang._results.motion_stream import draft_to_read, recover
 from zwang._results.study_store import is_store, read_store
 from zwang.errors import DeclarationError
 

@@ -400,7 +400,7 @@ class Motion(Result):
         **options
             As in `periodic`: tol, impact, budget. By default the law of impact is the one that this motion had.
         """
-        made: Any = importlib.import_module("zwang._cycles.settling").settled_cycle(self, steady=steady, **options)
+        made: Any = importlib.import_module("zwang._cycles.settled").settled_cycle(self, steady=steady, **options)
         return made
 
     def _repr_html_(self) -> str:

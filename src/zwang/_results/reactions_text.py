@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._results.wording import number, table, vector
+from zwang._results.words import number, table, vector
 
 MOST_ROWS = 24  # of a table of forces
 MOST_REJECTED = 8  # rejected combinations that are printed; the object holds all

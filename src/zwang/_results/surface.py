@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._results.configuration_arc import ArcEnd
 from zwang._results.storage import storable
-from zwang._results.wording import counted
+from zwang._results.words import counted
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from zwang._compile.laws import fixed_restitution, laws_vary
 from zwang._kernels.bounces import Bounce, BounceTask, Bouncing, bouncing
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._kernels.service import Service
 from zwang._kernels.stretch import KnownState
 from zwang._numerics.budget import steps_left

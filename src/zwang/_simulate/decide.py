@@ -17,11 +17,12 @@ from zwang._reactions.singular import rank_report
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
-from zwang._results.wording import vector
+from zwang._results.words import vector
 from zwang._simulate.admission import floors_at
 from zwang._simulate.grip import firmly
 from zwang._simulate.ground import Ground
 from zwang._simulate.lone import lone_labels
+from zwang._simulate.minimum_norm import continua, share
 from zwang._simulate.modes import HeldMode, denominator, full_mode, hold, solve_mode
 from zwang._simulate.moment import (
     Chooser,
@@ -35,7 +36,6 @@ from zwang._simulate.moment import (
     stopped_at,
     terms_at,
 )
-from zwang._simulate.sharing import continua, share
 from zwang._simulate.ties import directions_away, settle_ties
 from zwang._simulate.watch import undetermined_in
 from zwang.errors import DeclarationError

@@ -23,9 +23,9 @@ from zwang._numerics.linear.projection import landed
 from zwang._numerics.linear.rank import ROUNDING
 from zwang._simulate.basic_forces import pushed_columns
 from zwang._simulate.ground import Ground, autonomous
+from zwang._simulate.minimum_norm import parts_of, room_of
 from zwang._simulate.modes import full_mode, solve_mode
 from zwang._simulate.moment import Decision, Labels, Moment
-from zwang._simulate.sharing import parts_of, room_of
 from zwang._simulate.watch import stands, unwatched
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._compile.course import InputCourse
-from zwang._compile.driving import Driven
+from zwang._compile.given_inputs import Driven
 from zwang._compile.laws import require_laws, sound_laws
 from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zwang._compile.measured import measured_in
 from zwang._declare.switches import Reaction
 from zwang._kernels import Terms
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._numerics.contact.admission import Admission
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent

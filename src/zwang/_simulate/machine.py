@@ -22,7 +22,7 @@ from zwang._numerics.contact.modes import Side
 from zwang._results.finite import NotFiniteError
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import MotionPiece
-from zwang._results.streaming import MotionStream
+from zwang._results.motion_stream import MotionStream
 from zwang._simulate.admission import admit, as_given
 from zwang._simulate.bounces import PassedImpacts, advance_bouncing, only_paused
 from zwang._simulate.bridge import broken, chattering, growing_reaction, ran_away
@@ -31,6 +31,7 @@ from zwang._simulate.consequences import already_past, at_end_of_steps, conseque
 from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
 from zwang._simulate.ground import Ground
 from zwang._simulate.instant import begin, changed, happen
+from zwang._simulate.minimum_norm import shared_otherwise
 from zwang._simulate.moment import (
     Broken,
     Changed,
@@ -53,9 +54,8 @@ from zwang._simulate.moment import (
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.record import MotionRecord
 from zwang._simulate.rows import RowSource, motion_of
-from zwang._simulate.sharing import shared_otherwise
 from zwang._simulate.singular import leave_singular, meet_singular, pass_singular
-from zwang._simulate.starting import leave_rest
+from zwang._simulate.slip_onset import leave_rest
 from zwang._simulate.stretch import MadeSteps, advance, moving_for, pay
 from zwang._simulate.watch import said, spatial_stress
 from zwang.errors import DeclarationError, StateError

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels import Terms
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._kernels.stretch import Stretch
 from zwang._numerics.budget import Spent
 from zwang._numerics.contact.modes import Mode, Side

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.independence import Independence, settled
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._kernels.stretch import IRREGULAR, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Stretch
 from zwang._simulate.ground import Ground
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sympy import Integer
 
-from zwang._compile.driving import Driven
+from zwang._compile.given_inputs import Driven
 from zwang._declare.contact_table import table_of
 from zwang._declare.event_list import read_events
 from zwang._declare.reading import Reader
@@ -19,7 +19,7 @@ from zwang._numerics.budget import Budget
 from zwang._numerics.sizes import CoordinateSizes
 from zwang._numerics.tolerances import FINEST, WIDEST, real
 from zwang._results.motion_parts import MotionEvent
-from zwang._results.streaming import MotionStream
+from zwang._results.motion_stream import MotionStream
 from zwang.errors import DeclarationError, nearest, printable
 
 IMPACT_LAWS = ("newton", "poisson", "energetic")

@@ -20,11 +20,11 @@ from zwang._results.motion import Motion
 from zwang._results.motion_parts import Events, MotionEvent, MotionPiece, MotionRows
 from zwang._simulate.basic_forces import force_ranges
 from zwang._simulate.ground import Ground
-from zwang._simulate.measuring import quantities
+from zwang._simulate.minimum_norm import least_forces
 from zwang._simulate.modes import ModeSolution, friction_of, full_mode, mode_of_piece, solve_mode
 from zwang._simulate.moment import Stop
 from zwang._simulate.options import MotionOptions
-from zwang._simulate.sharing import least_forces
+from zwang._simulate.quantities import quantities
 from zwang._simulate.timestepping import Steps
 from zwang._simulate.works import powers_of, solved_states, stays_sparse, works
 from zwang._simulate.wrenches import wrench

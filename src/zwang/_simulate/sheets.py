@@ -17,7 +17,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from zwang._kernels.independence import Independence, settled
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._numerics.motion.chebyshev import NODES, Arc, collocate
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation, MotionPiece

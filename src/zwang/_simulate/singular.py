@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zwang._compile.inertia import inertia_of
 from zwang._kernels.independence import Independence
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._results.motion import MotionStatus
 from zwang._simulate.decide import held_again
 from zwang._simulate.ground import Ground
@@ -170,7 +170,7 @@ def _crossing(
     `away` is a state at a distance from the point, by which sizes are judged; by default the state itself.
     """
     from zwang._trace.local import structure
-    from zwang._trace.local_refining import refine
+    from zwang._trace.local_refinement import refine
 
     if not _may_be_listed(context, decision):
         return None, moment

@@ -276,7 +276,7 @@ def _settled(
 
 def _gaps(context: Context, spring: Spring, made: Motion) -> Array:
     """Return the gap of the softened contact in every row of a motion."""
-    from zwang._declare.evaluating import numbers_of
+    from zwang._declare.numeric_values import numbers_of
 
     system = context.model.system
     values: dict[str, Any] = dict(zip(made.coordinates, made.q.T, strict=True))

@@ -17,7 +17,7 @@ from zwang._compile import Model
 from zwang._compile.laws import laws_vary
 from zwang._declare.switches import Event
 from zwang._derive.modes import ActiveSet
-from zwang._kernels.moving import Moving, moving
+from zwang._kernels.mode_motion import Moving, moving
 from zwang._kernels.stretch import FIRED, INTERRUPTED, PAUSED, REACHED, STEP_TOO_SMALL, KnownState, Stretch
 from zwang._numerics.budget import spend, steps_left
 from zwang._numerics.contact.modes import Mode, words_of

@@ -31,17 +31,9 @@ from zwang._numerics.contact.modes import Side
 from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
-from zwang._numerics.motion.moreau import (
-    NOT_FINITE,
-    STILL,
-    UNDECLARED,
-    UNSOLVED,
-    StepRow,
-    Walker,
-    step_layout,
-)
-from zwang._numerics.motion.moreau.walking import Track
-from zwang._numerics.pacing import Pace
+from zwang._numerics.motion.moreau import NOT_FINITE, STILL, UNDECLARED, UNSOLVED, StepRow, Walker, step_layout
+from zwang._numerics.motion.moreau.march import Track
+from zwang._numerics.pace import Pace
 from zwang._results.motion import MotionStatus
 from zwang._simulate.ground import Ground, autonomous, first_unsound
 from zwang._simulate.moment import Moment, Stop

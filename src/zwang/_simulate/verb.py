@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import Driven, with_inputs
+from zwang._compile.given_inputs import Driven, with_inputs
 from zwang._compile.inertia import inertia_of
 from zwang._compile.states import ProjectedState, project_each
 from zwang._compile.values import Inputs, resolve
@@ -24,8 +24,8 @@ from zwang._results.ensemble import Ensemble
 from zwang._results.finite import within_doubles
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionEvent
+from zwang._results.motion_stream import MotionStream
 from zwang._results.motion_tree import MotionTree
-from zwang._results.streaming import MotionStream
 from zwang._simulate.bridge import step_over
 from zwang._simulate.decide import chooser, stop_there
 from zwang._simulate.ensemble import ensemble

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels import Terms
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._simulate.ground import Ground

@@ -26,10 +26,10 @@ from zwang._results.motion_tree import MotionTree
 from zwang._results.study import Study
 from zwang._results.study_columns import Columns, from_bytes
 from zwang._results.study_store import StoreWriter, study_of
-from zwang._sweep.asking import BLOCKS, COUNTS, EVERY, Question, batched, parameters_of, takes, verb_of
 from zwang._sweep.axes import SweepAxes, axes_of
-from zwang._sweep.keeping import keepers
-from zwang._sweep.running import answers, check_workers, left
+from zwang._sweep.block import BLOCKS, COUNTS, EVERY, Question, batched, parameters_of, takes, verb_of
+from zwang._sweep.execution import answers, check_workers, left
+from zwang._sweep.kept import keepers
 from zwang.errors import DeclarationError, nearest
 
 UNLIMITED = Budget(steps=ENDLESS, memory=ENDLESS, seconds=1e9)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
 from zwang._numerics.curves.charts import ARRIVED, CLOSED, DEGREE, FULL, LEFT, STUCK, TOUCHED
-from zwang._numerics.curves.covering import mark_covered
+from zwang._numerics.curves.coverage import mark_covered
 from zwang._numerics.curves.follow import FollowedArc, StepBounds, follow
 from zwang._numerics.identified import between, quaternions_in
 from zwang._numerics.jit import with_functions
 from zwang._trace.local_series import coefficients_of, piece_of
 from zwang._trace.local_structure import LocalBranch
 from zwang._trace.sampling import Solver
-from zwang._trace.searching import SingularPoints
+from zwang._trace.singular_search import SingularPoints
 
 Array = NDArray[np.float64]
 MOST_PIECES = 2000  # of an arc; a closed curve has some hundred

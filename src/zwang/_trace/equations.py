@@ -17,7 +17,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import with_inputs
+from zwang._compile.given_inputs import with_inputs
 from zwang._declare.checks import without_poles
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.symbols import Coordinate

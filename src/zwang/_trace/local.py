@@ -12,7 +12,7 @@ from zwang._numerics.series.germ import Germ, GermBranch, alike, floor, germ, pa
 from zwang._trace.equations import SpacePlace
 from zwang._trace.local_cones import cone_structure, is_multiple
 from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
-from zwang._trace.local_refining import refine
+from zwang._trace.local_refinement import refine
 from zwang._trace.local_series import BranchStart, grow, reach
 from zwang._trace.local_structure import TOLERANCE, LocalBranch, LocalStructure
 

@@ -12,7 +12,7 @@ from zwang._results.configuration import ArcEnd, ConfigurationSpace, SingularPoi
 from zwang._results.surface import SpacePiece
 from zwang._trace.pieces import joined, with_pieces
 from zwang._trace.sampled import SampledSearch, sheets_of, traced, without_arcs
-from zwang._trace.searching import SingularPoints
+from zwang._trace.singular_search import SingularPoints
 from zwang._trace.strata import with_strata
 from zwang._trace.surface import with_surface
 

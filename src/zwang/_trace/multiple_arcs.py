@@ -12,7 +12,7 @@ from zwang._numerics.identified import between
 from zwang._trace.arcs import MOST_PIECES, UNCOUNTED, Charts, Follower, RawArc
 from zwang._trace.deflation import Deflation, deflated, deflated_along
 from zwang._trace.multiplicity import multiplicity_at
-from zwang._trace.searching import lifted_solver
+from zwang._trace.singular_search import lifted_solver
 
 Array = NDArray[np.float64]
 TURNED = 1.0

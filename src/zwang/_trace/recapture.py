@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._trace import gathering
+from zwang._trace import result_graph
 from zwang._trace.arcs import Follower, RawArc
 
 Array = NDArray[np.float64]
@@ -37,7 +37,7 @@ def unseen(met: Sequence[int]) -> float:
 def met_components(solver: Any, points: Any, arcs: list[RawArc], x: Array) -> list[int]:
     """Return how many of the points (k, n), in x, lie on each component that has an arc."""
     follower = Follower(solver, points)
-    of_arcs, _ = gathering.components_of(len(points.found), arcs)
+    of_arcs, _ = result_graph.components_of(len(points.found), arcs)
     counts = dict.fromkeys(of_arcs, 0)
     for arc, component in zip(arcs, of_arcs, strict=True):
         counts[component] += int(follower.covered([arc], x).sum())

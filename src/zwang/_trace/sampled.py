@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zwang._numerics.identified import distinct
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
-from zwang._trace import gathering
+from zwang._trace import result_graph
 from zwang._trace.arcs import UNCOUNTED, Follower, RawArc
 from zwang._trace.assemblies import can_move, polished
 from zwang._trace.emptiness import why_empty
@@ -20,7 +20,7 @@ from zwang._trace.local_reduction import frame, reduce
 from zwang._trace.multiple_arcs import MultipleFollower
 from zwang._trace.recapture import DOUBLINGS, OFTEN, met_components, unseen
 from zwang._trace.sampling import RANK, Region, Solver, placed, starts_in
-from zwang._trace.searching import SingularPoints
+from zwang._trace.singular_search import SingularPoints
 
 Array = NDArray[np.float64]
 ROUNDS = 8  # of starts from what was found
@@ -293,9 +293,9 @@ def _space(
     witnesses: Array,
 ) -> ConfigurationSpace:
     e, place, found = search.equations, search.place, search.points.found
-    of_arcs, of_points = gathering.components_of(len(found), arcs)
-    branches = gathering.branches_of(e, place.t, arcs, of_arcs)
-    points = gathering.points_of(place, found, arcs, rank, of_points)
+    of_arcs, of_points = result_graph.components_of(len(found), arcs)
+    branches = result_graph.branches_of(e, place.t, arcs, of_arcs)
+    points = result_graph.points_of(place, found, arcs, rank, of_points)
     notes = [*search.notes]
     if status is TraceStatus.EMPTY:
         notes += why_empty(search.solver, search.starts / place.scale, search.outside, search.region.box)
@@ -305,7 +305,7 @@ def _space(
     uncounted = [f"{number}" for number, arc in enumerate(arcs) if arc.multiplicity == UNCOUNTED]
     if uncounted:
         notes.append(
-            f"How often arcs {', '.join(uncounted)} count was not found; it is {gathering.LEAST} times or more."
+            f"How often arcs {', '.join(uncounted)} count was not found; it is {result_graph.LEAST} times or more."
         )
     notes += [f"singular point {point.number}: {point.note}" for point in points if point.note]
     if status is TraceStatus.TRACED and (stopped or uncounted or any(point.note for point in points)):
@@ -318,17 +318,17 @@ def _space(
     count = len(set(of_arcs) | set(of_points)) + len(assemblies) + (1 if len(witnesses) else 0)
     return ConfigurationSpace(
         status=status,
-        residual=gathering.residual_of(place, arcs, checked),
+        residual=result_graph.residual_of(place, arcs, checked),
         provenance=Provenance.now(e.system.digest),
         name=e.system.name,
         coordinates=e.names,
         angles=tuple(bool(value) for value in e.angles),
         dimension=dimension,
         branches=tuple(branches),
-        paths=tuple(gathering.paths_of(found, arcs)),
+        paths=tuple(result_graph.paths_of(found, arcs)),
         components=count,
         singular_points=tuple(points),
-        points=tuple(gathering.state_of(e, row * place.scale, place.t) for row in np.asarray(assemblies)),
+        points=tuple(result_graph.state_of(e, row * place.scale, place.t) for row in np.asarray(assemblies)),
         box=dict(search.region.box),
         notes=tuple(notes),
         unseen=search.unseen,

@@ -14,7 +14,7 @@ from zwang._numerics.budget import spend
 from zwang._numerics.curves.rows import ScaledSet
 from zwang._numerics.curves.starts import project_many, singular_many
 from zwang._numerics.jit import with_functions
-from zwang._numerics.pacing import Pace
+from zwang._numerics.pace import Pace
 from zwang._numerics.tolerances import THRESHOLDS, real
 from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang.errors import DeclarationError, nearest

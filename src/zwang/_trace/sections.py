@@ -17,7 +17,7 @@ from zwang._numerics.series.germ import floor, germ
 from zwang._trace.equations import SpacePlace
 from zwang._trace.local import DEGREES, kind_of, structure
 from zwang._trace.local_reduction import Frame, reduce
-from zwang._trace.local_refining import refine
+from zwang._trace.local_refinement import refine
 from zwang._trace.local_structure import TOLERANCE
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from zwang._numerics.curves.rows import ScaledSet
 from zwang._numerics.curves.starts import evaluate_many
 from zwang._numerics.identified import between
 from zwang._numerics.jit import long_from_here, with_functions
-from zwang._numerics.pacing import Pace
+from zwang._numerics.pace import Pace
 from zwang._numerics.surfaces import growth, stars
 from zwang._numerics.surfaces.cut import Mesh, compact, cut
 from zwang._numerics.surfaces.glue import Glued, glue

@@ -21,11 +21,11 @@ from zwang._reactions import reactions
 from zwang._report import pose_of
 from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang._results.reactions import Reactions, ReactionsStatus
-from zwang.cli.completing import complete_model
+from zwang.cli.completion import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
+from zwang.cli.output import NO_ANSWER, print_json, print_table, tell, tell_mistakes
 from zwang.cli.request import JSON, MODEL, PARAM, path_option, state_option
-from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell, tell_mistakes
 from zwang.cli.values import Assignments, Words, values_from
 from zwang.errors import DeclarationError
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from zwang._outputs import check_output, write_bytes
-from zwang._plot.film.writing import check_film
+from zwang._plot.film.formats import check_film
 from zwang._plot.style import matplotlib
 from zwang._results.storage import check_path
+from zwang.cli.output import WRONG_USAGE, tell
 from zwang.cli.signals import exit_code
-from zwang.cli.telling import WRONG_USAGE, tell
 from zwang.errors import ZwangError
 
 PICTURES = (".png", ".svg", ".pdf")

@@ -20,32 +20,32 @@ CRASHED = (
     "zwang from (`pip show zwang` has the addresses), with this message, the command and the model file."
 )
 COMMANDS = {
-    "asymptotics": ("approaching", "asymptotics_", "How multipliers behave near a singular point."),
-    "cache": ("caching", "cache", "The compiled kernels that are kept on disk."),
+    "asymptotics": ("asymptotics", "asymptotics_", "How multipliers behave near a singular point."),
+    "cache": ("cache", "cache", "The compiled kernels that are kept on disk."),
     "check": ("commands", "check", "Check a model: its declaration and its state."),
-    "critical": ("tracing", "critical_", "Parameter values at which the space becomes singular."),
-    "cycles": ("cycling", "cycles_", "Periodic motions over a parameter, and where they change."),
-    "drive": ("driving", "drive_", "The inputs that make a prescribed motion."),
-    "equilibria": ("resting", "equilibria_", "Where the system can rest, and whether that is stable."),
-    "export": ("exporting", "export", "Write a model as C: one header, one source file."),
+    "critical": ("trace", "critical_", "Parameter values at which the space becomes singular."),
+    "cycles": ("cycles", "cycles_", "Periodic motions over a parameter, and where they change."),
+    "drive": ("drive", "drive_", "The inputs that make a prescribed motion."),
+    "equilibria": ("equilibria", "equilibria_", "Where the system can rest, and whether that is stable."),
+    "export": ("export", "export", "Write a model as C: one header, one source file."),
     "fit": ("nearby", "fit_", "Parameters and initial values from data."),
     "gallery": ("commands", "gallery_", "List the systems that ship with zwang, or show one."),
-    "guarantee": ("guaranteeing", "guarantee_", "A claim about every state and parameter of a box."),
+    "guarantee": ("guarantee", "guarantee_", "A claim about every state and parameter of a box."),
     "lab": ("laboratory", "lab", "See a mechanism, drag it, ask it: a page in the browser."),
-    "limit": ("limiting", "limit_", "What a constraint becomes when it is made of springs."),
+    "limit": ("limit", "limit_", "What a constraint becomes when it is made of springs."),
     "linearize": ("nearby", "linearize_", "Small motions about an equilibrium: frequencies, modes."),
-    "lyapunov": ("cycling", "lyapunov_", "How fast nearby motions part, on average."),
-    "periodic": ("cycling", "periodic_", "A periodic motion and its multipliers."),
-    "reactions": ("reacting", "reactions_", "Every acceleration and reaction the laws allow."),
-    "realize": ("limiting", "realize_", "A model file with a constraint made by springs or friction."),
-    "reproduce": ("reproducing", "reproduce", "Check five papers claim by claim."),
-    "selftest": ("selftesting", "selftest", "Hold zwang against independent computations, on random problems."),
+    "lyapunov": ("cycles", "lyapunov_", "How fast nearby motions part, on average."),
+    "periodic": ("cycles", "periodic_", "A periodic motion and its multipliers."),
+    "reactions": ("reactions", "reactions_", "Every acceleration and reaction the laws allow."),
+    "realize": ("limit", "realize_", "A model file with a constraint made by springs or friction."),
+    "reproduce": ("reproduce", "reproduce", "Check five papers claim by claim."),
+    "selftest": ("selftest", "selftest", "Hold zwang against independent computations, on random problems."),
     "sensitivity": ("nearby", "sensitivity_", "Derivatives of a motion, through its events."),
     "show": ("commands", "show", "Show a model, and the equations derived from it."),
-    "simulate": ("simulating", "simulate_", "How the system moves, with its events."),
-    "sweep": ("sweeping", "sweep_", "Any verb over a grid or a sample; resumable."),
-    "warm": ("warming", "warm", "Compile everything ahead, once per installation."),
-    "trace": ("tracing", "trace_", "The configuration space: arcs, singular points."),
+    "simulate": ("simulate", "simulate_", "How the system moves, with its events."),
+    "sweep": ("sweep", "sweep_", "Any verb over a grid or a sample; resumable."),
+    "warm": ("warm", "warm", "Compile everything ahead, once per installation."),
+    "trace": ("trace", "trace_", "The configuration space: arcs, singular points."),
 }
 """Name -> module of this package, its command there, and what `zwang --help` says of it."""
 
@@ -62,7 +62,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         if ctx.resilient_parsing:  # a shell asks
-            from zwang.cli.completing import stand_in
+            from zwang.cli.completion import stand_in
 
             quick = stand_in(cmd_name)
             if quick is not None:

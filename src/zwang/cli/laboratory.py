@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from zwang.cli.completing import complete_model
-from zwang.cli.telling import tell_mistakes
+from zwang.cli.completion import complete_model
+from zwang.cli.output import tell_mistakes
 from zwang.errors import DeclarationError, nearest
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -30,7 +30,7 @@ def lab(model: str | None, port: int, host: str, no_browser: bool, folder: Path 
     """
     start = _start(model)
     if folder is not None:
-        from zwang.lab.exporting import export
+        from zwang.lab.export import export
 
         click.echo(f"{export(folder, start)}: opens in any browser, without Python", err=True)
         return

@@ -15,10 +15,10 @@ import click
 
 from zwang._compile import Model, compile
 from zwang._plot import new_figure
-from zwang.cli.completing import complete_model
+from zwang.cli.completion import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
-from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
+from zwang.cli.output import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import (
     Assignments,
     Words,

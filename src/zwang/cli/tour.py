@@ -18,8 +18,8 @@ from zwang._report.paradox import Paradox, paradox
 from zwang._report.visits import Visit, visit
 from zwang._workers import die_with_parent
 from zwang.cli.files import Files
+from zwang.cli.output import NO_ANSWER, print_json, print_table, tell
 from zwang.cli.progress import progress
-from zwang.cli.telling import NO_ANSWER, print_json, print_table, tell
 
 
 def run_tour(files: Files, out: Path | None, json_: bool) -> None:

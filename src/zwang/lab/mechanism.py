@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import zwang as zw
 from zwang._declare.drawing import VIEW
-from zwang._declare.evaluating import numbers_of
+from zwang._declare.numeric_values import numbers_of
 from zwang._declare.switched import ON
 from zwang.lab.scenes import SceneOverTime
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 import zwang as zw
-from zwang._compile.driving import driven
+from zwang._compile.given_inputs import driven
 from zwang._declare.files import load_values
 from zwang._report.mathml import declaration
 from zwang._report.mathml import math as element
-from zwang.lab.acting import ForcePlaces
 from zwang.lab.mechanism import Mechanism
+from zwang.lab.reaction_places import ForcePlaces
 
 KEPT = 12  # compiled models in memory
 CATEGORIES = {

@@ -24,7 +24,7 @@ from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.local_repair import alternate
 from zwang._numerics.contact.modes import BOUND
 from zwang._numerics.contact.newton import in_dense_form, newton, newton_from_each
-from zwang._numerics.contact.sticking import stick_planned
+from zwang._numerics.contact.stick_forces import stick_planned
 from zwang._numerics.contact.sweeps import Sweeper, SweepTables, name_of, sweep_tables, sweeper
 from zwang._numerics.linear.quasidefinite import FillError
 

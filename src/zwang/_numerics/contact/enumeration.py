@@ -15,7 +15,7 @@ from zwang._numerics.contact import search_tree as tree
 from zwang._numerics.contact.mode_tables import Kind, ModeTable, example
 from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.dictionary import FREE, GROWTH, NOTES
-from zwang._numerics.pacing import Pace
+from zwang._numerics.pace import Pace
 
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from zwang._numerics.contact.candidate import Candidate
 from zwang._numerics.contact.choose import solve_many_starts, solve_one
+from zwang._numerics.contact.convex_pieces import maximal
 from zwang._numerics.contact.delassus import FrictionArrays, friction_arrays
 from zwang._numerics.contact.enumeration import find_modes
 from zwang._numerics.contact.gauss_projection import gauss_projection
-from zwang._numerics.contact.merging import maximal
 from zwang._numerics.contact.one_contact import one_contact_fits, one_contact_solutions
 from zwang._numerics.contact.pieces import Piece, nearness, pieces_of
 from zwang._numerics.contact.pins import pin_solutions

@@ -1,7 +1,7 @@
 """Which tier answers a call, and what is said while it takes long.
 
 Without machine code on disk a call begins at once in the plain tier, while another process compiles what it uses
-(`making`). A call that turns out long (`WORK`) is asked again of compiled code, which is waited for,
+(`background`). A call that turns out long (`WORK`) is asked again of compiled code, which is waited for,
 with a word on stderr. A later call finds machine code and runs compiled from the start. What needs no machine code to
 be quick, one state of a small system, is plain and needs no Numba, until many such calls make loading worth its while
 (`at_hand`). A verb that can't do without machine code has
@@ -17,10 +17,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-from zwang._numerics.jit import making
+from zwang._numerics.jit import background
 from zwang._numerics.jit.cache import holds
 from zwang._numerics.jit.kernel import Kernel
-from zwang._numerics.jit.telling import told
+from zwang._numerics.jit.notices import told
 from zwang._numerics.jit.tiers import COMPILED, PLAIN, NotReady, Run, TooLong, asked, only_tier, running
 from zwang._numerics.tolerances import require_kinds
 
@@ -86,7 +86,7 @@ def answer(
             return ask()
     met = _MET.setdefault(verb, {})
     if main and not once and not _waits():
-        if making.MAKER.made(met.values()) if met else main in _LOADED or holds(main):
+        if background.MAKER.made(met.values()) if met else main in _LOADED or holds(main):
             with contextlib.suppress(NotReady), running(Run(COMPILED, patient=False, words=words)):
                 found = ask()
                 _LOADED.add(main)
@@ -101,10 +101,10 @@ def answer(
             return ask()
     with running(Run(COMPILED, words=words, meet=None if _waits() else _meeting(met))):
         if not _waits():
-            making.MAKER.finish(list(met.values()))
+            background.MAKER.finish(list(met.values()))
             for kernel in needs:
                 if not holds(kernel.py_func.__name__):
-                    making.MAKER.want(kernel, urgent=True)
+                    background.MAKER.want(kernel, urgent=True)
         return ask()
 
 
@@ -143,7 +143,7 @@ def meanwhile(ask: Callable[[], T], main: str) -> T:
     met: dict[int, Kernel[Any, Any]] = {}
     with contextlib.suppress(TooLong), running(Run(PLAIN, left=WORK, meet=_meeting(met), words=run.words)):
         return ask()
-    making.MAKER.finish(list(met.values()))
+    background.MAKER.finish(list(met.values()))
     return ask()
 
 
@@ -156,7 +156,7 @@ def _meeting(met: dict[int, Kernel[Any, Any]]) -> Callable[[Kernel[Any, Any]], N
     def meet(kernel: Kernel[Any, Any]) -> None:
         if id(kernel) not in met and kernel.signature is not None:
             met[id(kernel)] = kernel
-            making.MAKER.want(kernel)
+            background.MAKER.want(kernel)
 
     return meet
 

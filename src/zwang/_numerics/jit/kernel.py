@@ -35,8 +35,8 @@ from zwang._numerics.jit import machine_code
 from zwang._numerics.jit.cache import KernelWarning, alone, read_kernel, write_kernel
 from zwang._numerics.jit.content import Routine, digest_of, full_name, globals_read
 from zwang._numerics.jit.named import typed
+from zwang._numerics.jit.notices import compiling
 from zwang._numerics.jit.symbols import linked
-from zwang._numerics.jit.telling import compiling
 from zwang._numerics.jit.tiers import PLAIN, NotReady, TooLong, current, only_tier
 from zwang._numerics.total import total_math
 from zwang.errors import CompileError

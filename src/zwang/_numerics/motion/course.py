@@ -14,7 +14,7 @@ from zwang._numerics.jit import with_functions
 from zwang._numerics.motion import oscillatory, run_state, stiff
 from zwang._numerics.motion.reference import DISTANCES, Compared, Reference
 from zwang._numerics.motion.run_state import Flow, RunState
-from zwang._numerics.pacing import Pace
+from zwang._numerics.pace import Pace
 
 Array = NDArray[np.float64]
 FIRST = 64

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from zwang._plot.film.formats import check_film, shown, write_film
 from zwang._plot.film.frames import Film
 from zwang._plot.film.player import player, player_page
-from zwang._plot.film.writing import check_film, shown, write_film
 
 __all__ = ["Film", "check_film", "player", "player_page", "shown", "write_film"]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.contact.arcs.places import ArcBox
-from zwang._numerics.contact.arcs.setting import SlotProblem, settings
+from zwang._numerics.contact.arcs.slots import SlotProblem, settings
 from zwang._numerics.contact.arcs.tree import LINES, OPEN_QUESTION, PART, SEEN, WAITING, ArcWalk, walk_on
 from zwang._numerics.contact.problem import ContactProblem
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.jit import with_functions
-from zwang._numerics.motion.moreau import kernels, walking
+from zwang._numerics.motion.moreau import kernels, march
 from zwang._numerics.motion.moreau.layout import StepLayout
-from zwang._numerics.motion.moreau.walking import Track
+from zwang._numerics.motion.moreau.march import Track
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -108,16 +108,16 @@ class Walker:
         self.work[kernels.RESTITUTION][:] = values
 
     def walk(self, track: Track, h: float, start: int, stop: int, *, autonomous: bool) -> tuple[int, int]:
-        """Take steps of length h; return how it ended (`walking.WENT` and the names after it) and the step reached."""
-        given, walk = -1.0, with_functions(walking.walk, self.terms.kernel)
-        called = walking.Called(self.params, self.terms.table, self.terms.workspace, self.terms.place)
+        """Take steps of length h; return how it ended (`march.WENT` and the names after it) and the step reached."""
+        given, walk = -1.0, with_functions(march.walk, self.terms.kernel)
+        called = march.Called(self.params, self.terms.table, self.terms.workspace, self.terms.place)
         while True:
             status, reached, residual, drift = walk(
                 called, self.tables, self.work, h, track, start, stop, autonomous, given
             )
 
             self.residual, self.drift = max(self.residual, residual), max(self.drift, drift)
-            if status != walking.UNSOLVED:
+            if status != march.UNSOLVED:
                 return status, reached
             given = self._by_solvers() if not len(self.sections) else 1.0  # they know symmetric sections alone
             self.asked += 1

@@ -12,9 +12,9 @@ from zwang._realize import REALIZATIONS, realize
 from zwang._results.limit import LimitStatus, LimitStudy, Recommendation, RecommendationStatus
 from zwang.cli.files import Files
 from zwang.cli.models import find_model
+from zwang.cli.output import tell, tell_mistakes
 from zwang.cli.progress import progress
 from zwang.cli.request import MODEL, PERMILLE, Request, command, draw, path_option, plainly
-from zwang.cli.telling import tell, tell_mistakes
 from zwang.cli.values import Assignments, Words, number
 from zwang.errors import DeclarationError, nearest
 

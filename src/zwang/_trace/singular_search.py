@@ -9,7 +9,7 @@ from zwang._numerics.budget import spend
 from zwang._numerics.identified import between
 from zwang._trace.deflation import Deflation, deflated
 from zwang._trace.local import analyse
-from zwang._trace.local_refining import bottoms, is_plain
+from zwang._trace.local_refinement import bottoms, is_plain
 from zwang._trace.local_structure import LocalStructure
 from zwang._trace.sampling import Region, Solver
 

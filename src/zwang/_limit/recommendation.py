@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
-from zwang._compile.driving import without_inputs
+from zwang._compile.given_inputs import without_inputs
 from zwang._compile.values import resolve
 from zwang._declare.system import System
-from zwang._limit.fitting import fit_order
 from zwang._limit.ideal import Ideal
-from zwang._limit.running import BUDGET, RealizedRun, Runner
-from zwang._limit.studying import averaging_width, largest_violation, smoothed
+from zwang._limit.order_fit import fit_order
+from zwang._limit.realized_run import BUDGET, RealizedRun, Runner
+from zwang._limit.study import averaging_width, largest_violation, smoothed
 from zwang._limit.verb import CELLS, aim, large_kernels
 from zwang._limit.violation import violation_times_strength
 from zwang._limit.ways import Softened, default_strengths, soften

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._limit.effective import applies, effective_motion
-from zwang._limit.fitting import fit_order
-from zwang._limit.gathering import Gathered
 from zwang._limit.ideal import Ideal, IdealStart
+from zwang._limit.order_fit import fit_order
 from zwang._limit.other_sides import other_side_limit
+from zwang._limit.strength_runs import Gathered
 from zwang._limit.ways import Softened
 from zwang._numerics.motion.reference import DISTANCES
 from zwang._results.limit import CommonLimit, LimitStatus, LimitVerdict, Order

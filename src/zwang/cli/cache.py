@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from zwang._numerics.jit.cache import cache_summary, clear_cache
-from zwang.cli.telling import print_json, tell, tell_mistakes
+from zwang.cli.output import print_json, tell, tell_mistakes
 
 
 @click.command()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._cycles.forcing import depends_on_time, forcing_period
+from zwang._cycles.forcing_period import depends_on_time, forcing_period
 from zwang._cycles.recurrence import NEAR, settled
 from zwang._cycles.verb import periodic
 from zwang._linearize.asked import asked, steady_numbers

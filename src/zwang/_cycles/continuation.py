@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._cycles.coincidence import located, passed, together
 from zwang._cycles.continued import CyclesOver, Near, Place
-from zwang._cycles.merging import located, passed, together
 from zwang._cycles.signs import OnBranch, Segment, doubling, on_circle, pairing, singular, turning
 from zwang._results.motion_dense import states_at
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from zwang._numerics.tolerances import whole
-from zwang._sweep.asking import Answer, Question, ask_block
 from zwang._sweep.axes import SweepAxes
+from zwang._sweep.block import Answer, Question, ask_block
 from zwang._workers import Lost, work_through
 from zwang.errors import DeclarationError
 

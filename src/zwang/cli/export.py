@@ -9,8 +9,8 @@ import click
 from zwang._compile import compile
 from zwang._compile.export import identifier
 from zwang.cli.models import NamedModel, find_model
+from zwang.cli.output import print_json, tell, tell_mistakes
 from zwang.cli.request import JSON, MODEL
-from zwang.cli.telling import print_json, tell, tell_mistakes
 from zwang.errors import DeclarationError
 
 

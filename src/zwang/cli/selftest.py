@@ -9,8 +9,8 @@ from rich.console import Console
 
 from zwang._selftest.kinds import KINDS
 from zwang._selftest.run import Discovery, Summary, known_kinds, one, run
+from zwang.cli.output import NO_ANSWER, fail, print_json, print_table, tell, tell_mistakes
 from zwang.cli.signals import exit_code
-from zwang.cli.telling import NO_ANSWER, fail, print_json, print_table, tell, tell_mistakes
 from zwang.errors import DeclarationError
 
 

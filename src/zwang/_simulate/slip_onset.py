@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._kernels.moving import Moving
+from zwang._kernels.mode_motion import Moving
 from zwang._kernels.stretch import PAUSED, Stretch
 from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.linear.projection import landed, least_change

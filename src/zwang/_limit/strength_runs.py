@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zwang._interrupts import noticed, raise_lost
 from zwang._limit.ideal import Ideal
-from zwang._limit.running import RealizedRun, Runner
+from zwang._limit.realized_run import RealizedRun, Runner
 from zwang._numerics.jit import carried
 from zwang._numerics.motion.course import STATUS
 from zwang._numerics.motion.reference import DISTANCES

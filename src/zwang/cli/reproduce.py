@@ -12,12 +12,12 @@ import click
 from zwang import papers
 from zwang._outputs import check_output, write_text
 from zwang._plot.style import matplotlib
+from zwang._report.computation import compute, openings
 from zwang._report.journal import Journal
-from zwang._report.reproducing import compute, openings
 from zwang.cli.files import Files
+from zwang.cli.output import NO_ANSWER, fail, print_table, tell, tell_mistakes
 from zwang.cli.progress import progress
 from zwang.cli.signals import exit_code
-from zwang.cli.telling import NO_ANSWER, fail, print_table, tell, tell_mistakes
 from zwang.errors import DeclarationError
 from zwang.papers import Claim, Record
 

@@ -9,7 +9,7 @@ import click
 from zwang._equilibria import equilibria
 from zwang._results.equilibria import Equilibria, EquilibriaStatus
 from zwang.cli.request import BOX, SEARCH, SEED, Request, command, pairs, plainly
-from zwang.cli.tracing import box_from
+from zwang.cli.trace import box_from
 from zwang.cli.values import number
 from zwang.errors import DeclarationError
 

@@ -23,7 +23,7 @@ from zwang._declare.system import System
 from zwang._reactions import contact_problem, hold
 from zwang._results.reactions import ReactionsStatus
 from zwang._results.study_columns import COUNT
-from zwang._sweep.keeping import AttributePath, columns_of, imported, keepers, plain
+from zwang._sweep.kept import AttributePath, columns_of, imported, keepers, plain
 from zwang.errors import DeclarationError, StateError, ZwangError, nearest
 
 Array = NDArray[np.float64]

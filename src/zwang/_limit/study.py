@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._limit.conditions import conditions_of, told
-from zwang._limit.gathering import Gathered
 from zwang._limit.ideal import Ideal, IdealStart
-from zwang._limit.judging import errors_of, orders_of
-from zwang._limit.running import RealizedRun
+from zwang._limit.realized_run import RealizedRun
+from zwang._limit.strength_runs import Gathered
+from zwang._limit.verdict import errors_of, orders_of
 from zwang._limit.violation import made_by_friction, violation_times_strength
 from zwang._limit.ways import Softened
 from zwang._results import Provenance

@@ -9,7 +9,7 @@ import click
 from zwang._guarantee import guarantee
 from zwang._results.guarantee import Guarantee, GuaranteeStatus
 from zwang.cli.request import Request, command, plainly
-from zwang.cli.tracing import box_from
+from zwang.cli.trace import box_from
 
 EXAMPLES = """\b
 Examples:

@@ -25,7 +25,7 @@ from zwang._numerics.jit.kernel import Kernel
 IDLE = 10.0
 """Seconds without work after which the process is let go."""
 NICE = 10  # what is compiled meanwhile must not slow the one who waits
-SERVE = "from zwang._numerics.jit.making import serve; serve()"
+SERVE = "from zwang._numerics.jit.background import serve; serve()"
 
 
 class _Maker:

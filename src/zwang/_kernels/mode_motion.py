@@ -21,7 +21,7 @@ from zwang._kernels.service import Service
 from zwang._kernels.stretch import INTERRUPTED, PAUSED, Call, KnownState, Stretch, vector
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.jit import with_addresses
-from zwang._numerics.pacing import Pace
+from zwang._numerics.pace import Pace
 
 STORED = 2_000_000  # numbers kept in one call
 FIRST, MOST = 16, 4096  # attempts in the first portion, and in the largest

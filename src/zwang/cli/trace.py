@@ -14,8 +14,8 @@ from zwang._results.configuration_text import summary
 from zwang._results.critical import CriticalValue
 from zwang._trace import critical, trace
 from zwang.cli.files import write_picture
+from zwang.cli.output import NO_ANSWER, print_json, tell
 from zwang.cli.request import BOX, SEARCH, SEED, TIME, Request, command, number_at
-from zwang.cli.telling import NO_ANSWER, print_json, tell
 from zwang.cli.values import assigned, number
 from zwang.errors import DeclarationError
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._cycles.continuation import CLOSES, NOTHING, BranchWalk, SpecialDraft
 from zwang._cycles.continued import CyclesOver, Near, Place
 from zwang._cycles.grazing import Leaving, leaving
 from zwang._cycles.signs import OnBranch
-from zwang._cycles.walking import CLOSES, NOTHING, BranchWalk, SpecialDraft
 from zwang._results.cycles import CycleBranch, CycleSpecial
 from zwang._results.motion_dense import states_at
 

@@ -11,7 +11,7 @@ import sympy as sp
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.switched import switchable
 from zwang._declare.system import System
-from zwang._realize.placing import require_level
+from zwang._realize.exchange import require_level
 from zwang.errors import DeclarationError, nearest
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from zwang._results.loading import load_result
 from zwang._results.study import Study, StudyStatus
 from zwang._sweep import sampled, sweep
-from zwang.cli.completing import complete_model
+from zwang.cli.completion import complete_model
 from zwang.cli.files import Files, write_picture
 from zwang.cli.models import find_model
+from zwang.cli.output import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.request import PARAM, draw, path_option, plainly, state_option
-from zwang.cli.telling import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.values import Assignments, budget_from, budget_option, number, ranges_from, require_known, values_from
 from zwang.errors import DeclarationError, nearest
 
@@ -189,7 +189,7 @@ def _computed(asked: dict[str, Any], given: Mapping[str, Any], budget: tuple[str
 
 
 def _takes_state(verb: str) -> bool:
-    from zwang._sweep.asking import takes
+    from zwang._sweep.block import takes
 
     return takes(verb, "state")
 
