@@ -9,8 +9,8 @@ from typing import Any
 from zwang.lab.protocol import encode, frame
 
 HOMES = {
-    "open": "opening",
-    "parse": "opening",
+    "open": "models",
+    "parse": "models",
     "reactions": "forces",
     "drag": "forces",
     "map": "forces",
