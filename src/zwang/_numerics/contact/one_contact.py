@@ -4,7 +4,7 @@ With W the 3 x 3 Delassus matrix of the contact (ideal bilateral constraints eli
 its force, a solution is open (r = 0, q_n >= 0), sticks (W r = -q inside the cone), or slips: u_t = -alpha T with
 alpha > 0, |T| = mu |N|. For given alpha the forces are unique, T = -(S + alpha)^-1 c with the Schur complement S, so
 the slipping solutions are the positive roots of mu^2 N^2 - |T|^2, a quartic in alpha after multiplying by
-det(S + alpha)^2 > 0. Its coefficients are rational in W, q and mu; Sturm's theorem counts the roots without exception.
+det(S + alpha)^2 > 0. Its coefficients are rational in W, q and mu; the roots of such are isolated without exception.
 
 The list is complete for the given floats. Decisions that another rounding of them could turn are listed as marginal.
 """
@@ -13,23 +13,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
+from flint import fmpq, fmpq_mat, fmpq_poly
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.candidate import Candidate, candidate_of
 from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.modes import BILATERAL, Mode
-from zwang._numerics.contact.real_roots import (
-    Polynomial,
-    common_divisor,
-    derivative,
-    positive_roots,
-    product,
-    trimmed,
-    value,
-)
+from zwang._numerics.contact.real_roots import positive_roots
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +45,7 @@ class OneContactSolutions:
     marginal : tuple of str
         Decisions that hang on rounding.
     roots : int
-        Positive roots of the quartic, counted by Sturm's theorem: what completeness rests on.
+        Positive roots of the quartic, none of which can be missed: what completeness rests on.
     margin : float
         The smallest deciding quantity, relative to its terms.
     stick_directions : (d, 3) array
@@ -119,9 +111,9 @@ class _Quartic:
 
     def __init__(self, w: Floats, q: Floats, mu: float, bilateral: bool) -> None:
         self.float_w, self.bilateral = w, bilateral
-        self.w = [[Fraction(float(x)) for x in row] for row in w]
-        self.q = [Fraction(float(x)) for x in q]
-        self.mu = Fraction(mu)
+        self.w = [[_exact(x) for x in row] for row in w]
+        self.q = [_exact(x) for x in q]
+        self.mu = _exact(mu)
         self.size = float(np.abs(q).max())
         self.found: list[tuple[Mode, tuple[float, float, float]]] = []
         self.marginal: list[str] = []
@@ -153,7 +145,8 @@ class _Quartic:
         if len(null):
             self._stick_singular(null)
             return np.asarray(null)
-        force = _solve3(self.w, [-x for x in self.q])
+        solved = fmpq_mat(self.w).solve(fmpq_mat([[-x] for x in self.q]))
+        force = [row[0] for row in solved.tolist()]
         n, room = force[0], self.mu**2 * force[0] ** 2 - force[1] ** 2 - force[2] ** 2
         reach = float(self.mu**2 * n**2 + force[1] ** 2 + force[2] ** 2)
         self.decide(float(room), reach, "stick: relative room in the cone")
@@ -184,7 +177,7 @@ class _Quartic:
             self.found.append((Mode.STICK, (float(deepest[0]), float(deepest[1]), float(deepest[2]))))
 
     def slip(self) -> None:
-        if not self.w[0][0]:
+        if self.w[0][0] == 0:
             self.marginal.append("slip: constraints hold the contact along its normal")
             return
         for sign in (1, -1) if self.bilateral else (1,):
@@ -192,67 +185,47 @@ class _Quartic:
 
     def _slip(self, sign: int) -> None:
         x1, x2, n, d = self._numerators()
-        p = [a - b - c for a, b, c in zip(*_padded(
-            [self.mu**2 * c for c in product(n, n)], product(x1, x1), product(x2, x2)), strict=True)]  # fmt: skip
-        if not trimmed(p):
-            if any(trimmed(part) for part in (x1, x2, n)):
+        p = self.mu**2 * n * n - x1 * x1 - x2 * x2
+        if not p:
+            if x1 or x2 or n:
                 self.marginal.append("slip: a continuum of directions")
             return
         self._near_misses(p)
         intervals = positive_roots(p)
         self.roots = len(intervals)  # the same for both signs of N
+        open_again = positive_roots(p.gcd(n)) if n else []  # where N = T = 0
         for low, high in intervals:
             alpha = (low + high) / 2
-            if trimmed(n) and len(common_divisor(p, n)) > 1 and _vanishes(common_divisor(p, n), low, high):
-                continue  # N = T = 0 there: the open solution again
-            if (value(n, alpha) > 0) != (sign > 0):
+            if any(below <= high and low <= above for below, above in open_again):
                 continue
-            det = value(d, alpha)
-            self.found.append((Mode.SLIP, tuple(float(value(part, alpha) / det) for part in (n, x1, x2))))  # type: ignore[arg-type]
+            if (n(alpha) > 0) != (sign > 0):
+                continue
+            det = d(alpha)
+            self.found.append((Mode.SLIP, (float(n(alpha) / det), float(x1(alpha) / det), float(x2(alpha) / det))))
 
-    def _numerators(self) -> tuple[Polynomial, Polynomial, Polynomial, Polynomial]:
+    def _numerators(self) -> tuple[fmpq_poly, fmpq_poly, fmpq_poly, fmpq_poly]:
         """T1, T2 and N times det(S + alpha), and that determinant, as polynomials in alpha."""
         w, q = self.w, self.q
         w1, w2, nn = w[0][1], w[0][2], w[0][0]
         s11, s22, s12 = w[1][1] - w1 * w1 / nn, w[2][2] - w2 * w2 / nn, w[1][2] - w1 * w2 / nn
         c1, c2 = q[1] - w1 * q[0] / nn, q[2] - w2 * q[0] / nn
-        x1 = [-(s22 * c1 - s12 * c2), -c1]
-        x2 = [-(s11 * c2 - s12 * c1), -c2]
-        d = [s11 * s22 - s12 * s12, s11 + s22, Fraction(1)]
-        pushed = [q[0] * d[0] + w1 * x1[0] + w2 * x2[0], q[0] * d[1] + w1 * x1[1] + w2 * x2[1], q[0] * d[2]]
-        return x1, x2, [-c / nn for c in pushed], d
+        x1 = fmpq_poly([s12 * c2 - s22 * c1, -c1])
+        x2 = fmpq_poly([s12 * c1 - s11 * c2, -c2])
+        d = fmpq_poly([s11 * s22 - s12 * s12, s11 + s22, 1])
+        return x1, x2, (d * q[0] + x1 * w1 + x2 * w2) / -nn, d
 
-    def _near_misses(self, p: Polynomial) -> None:
+    def _near_misses(self, p: fmpq_poly) -> None:
         """Note double roots, and extrema of the quartic too near zero to tell whether there are two roots or none."""
-        for low, high in positive_roots(derivative(p), bits=60):
+        sizes = fmpq_poly([abs(c) for c in p.coeffs()])
+        for low, high in positive_roots(p.derivative(), bits=60):
             alpha = (low + high) / 2
-            terms = sum((abs(c) * alpha**k for k, c in enumerate(p)), Fraction(0))
-            self.decide(float(value(p, alpha) / terms), 1.0, f"slip: two roots near alpha = {float(alpha):.3g} meet")
+            self.decide(float(p(alpha) / sizes(alpha)), 1.0, f"slip: two roots near alpha = {float(alpha):.3g} meet")
 
 
-def _padded(*parts: Polynomial) -> list[Polynomial]:
-    longest = max(len(part) for part in parts)
-    return [list(part) + [Fraction(0)] * (longest - len(part)) for part in parts]
-
-
-def _vanishes(p: Polynomial, low: Fraction, high: Fraction) -> bool:
-    return value(p, high) == 0 or (value(p, low) > 0) != (value(p, high) > 0)
+def _exact(value: float) -> fmpq:
+    return fmpq(*float(value).as_integer_ratio())
 
 
 def _depth(r: Floats, mu: float, bilateral: bool) -> float:
     n = abs(float(r[0])) if bilateral else float(r[0])
     return mu * n - math.hypot(float(r[1]), float(r[2]))
-
-
-def _solve3(a: list[list[Fraction]], x: list[Fraction]) -> list[Fraction]:
-    """Solve a 3 x 3 system by Cramer's rule."""
-
-    def det(m: list[list[Fraction]]) -> Fraction:
-        return (
-            m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
-            - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
-            + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
-        )
-
-    whole = det(a)
-    return [det([[x[i] if k == c else a[i][k] for k in range(3)] for i in range(3)]) / whole for c in range(3)]
