@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zwang._derive.program import Row
-from zwang._derive.solution import Factor, dot
+from zwang._derive.solution import Factor, dot, gram_factor, product
 from zwang._graph.graph import Graph, Node
 
 
@@ -51,31 +51,26 @@ def shared_forces(
         Those of them that carry nothing.
     """
     size = range(len(others))
-    gram = {(i, j): dot(g, others[i][0].entries, plain[j]) for i in size for j in range(i + 1)}
-    smooth = Factor(g, len(others), gram)
+    smooth = gram_factor(g, [row.entries for row, _ in others], plain)
     base = smooth.solve([right for _, right in others])
     below = [[dot(g, row.entries, column) for column in plain] for row, _ in own]
     upper = {j: smooth.solve([dot(g, row.entries, column) for row, _ in others]) for j, column in pushed.items()}
     left = {
         j: [
-            g.sub(dot(g, row.entries, column), _product(g, line, upper[j]))
+            g.sub(dot(g, row.entries, column), product(g, line, upper[j]))
             for (row, _), line in zip(own, below, strict=True)
         ]
         for j, column in pushed.items()
     }
-    right = [g.sub(needed, _product(g, line, base)) for (_, needed), line in zip(own, below, strict=True)]
+    right = [g.sub(needed, product(g, line, base)) for (_, needed), line in zip(own, below, strict=True)]
     carrying = [j for j in pushed if j not in spare]
     square = {
         (p, q): g.add(*(g.mul(left[j][p], left[j][q]) for j in carrying)) for p in range(len(own)) for q in range(p + 1)
     }
     least = Factor(g, len(own), square)
     z = least.solve(right)
-    share = {j: _product(g, left[j], z) for j in pushed}
+    share = {j: product(g, left[j], z) for j in pushed}
     rest = [g.sub(base[k], g.add(*(g.mul(upper[j][k], share[j]) for j in carrying))) for k in size]
     return SharedForces(
         {j: share[j] for j in carrying}, {j: share[j] for j in spare}, rest, [*smooth.regular, *least.regular]
     )
-
-
-def _product(g: Graph, a: Sequence[Node], b: Sequence[Node]) -> Node:
-    return g.add(*(g.mul(x, y) for x, y in zip(a, b, strict=True))) if a else g.zero

@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 from zwang._derive.minimum_norm import shared_forces
 from zwang._derive.program import Program, Row
 from zwang._derive.rewriting import substitute
-from zwang._derive.solution import PIVOT, Factor, dot
+from zwang._derive.solution import PIVOT, Factor, dot, gram_factor, product
 from zwang._graph.graph import Graph, Node
 from zwang._numerics.contact.resultants import CLOSE, STEPS
 from zwang._numerics.contact.table import ContactPlace, ContactTable
@@ -163,13 +163,13 @@ class ModeEquations:
         pushed = list(plain)
         for place in range(first, len(order)):
             added = columns[mode.held[order[place]]]
-            extra = self.mass.solve([added.get(i, g.zero) for i in range(self.n)])
+            extra = self.mass.carried(added)
             pushed[place] = [g.add(a, b) for a, b in zip(plain[place], extra, strict=True)]
         needed = [g.sub(self.rows[k].bias, dot(g, self.rows[k].entries, free)) for k in order]
         found = self._multipliers(entries, plain, pushed, needed, first)
         self.resultants: dict[int, Node] = {}
         if self.pins:
-            moved = [self.mass.solve([push.get(i, g.zero) for i in range(self.n)]) for push in self.pins.values()]
+            moved = [self.mass.carried(push) for push in self.pins.values()]
             shares = [
                 self._multipliers(entries, plain, pushed, [g.neg(dot(g, row, one)) for row in entries], first)
                 for one in moved
@@ -206,7 +206,7 @@ class ModeEquations:
             entries = dict(self.program.normals[j].entries)
             for i, part in columns.get(j, {}).items():
                 entries[i] = g.add(entries[i], part) if i in entries else part
-            pushed[j] = self.mass.solve([entries.get(i, g.zero) for i in range(self.n)])
+            pushed[j] = self.mass.carried(entries)
         of_rows = [[(self.rows[k], needed[k]) for k in part] for part in (own, others)]
         found = shared_forces(g, of_rows[0], of_rows[1], plain, pushed, mode.spare)
         self._truths += found.truths
@@ -239,7 +239,7 @@ class ModeEquations:
 
     def carried(self, row: Row) -> list[Node]:
         """Return M^-1 times a row."""
-        return self.mass.solve([row.entries.get(i, self.g.zero) for i in range(self.n)])
+        return self.mass.carried(row.entries)
 
     def _multipliers(
         self,
@@ -251,8 +251,7 @@ class ModeEquations:
     ) -> list[Node]:
         """Return the multipliers; rows from `first` on have columns of their own."""
         g, size = self.g, len(rows)
-        gram = {(i, j): dot(g, rows[i], plain[j]) for i in range(first) for j in range(i + 1)}
-        smooth = Factor(g, first, gram)
+        smooth = gram_factor(g, rows[:first], plain)
         self._truths += smooth.regular
         if first == size:
             return smooth.solve(needed)
@@ -260,8 +259,8 @@ class ModeEquations:
         upper = {j: smooth.solve([dot(g, rows[i], pushed[j]) for i in range(first)]) for j in lone}
         base = smooth.solve(needed[:first])
         below = {i: [dot(g, rows[i], plain[k]) for k in range(first)] for i in lone}
-        matrix = [[g.sub(dot(g, rows[i], pushed[j]), _product(g, below[i], upper[j])) for j in lone] for i in lone]
-        right = [g.sub(needed[i], _product(g, below[i], base)) for i in lone]
+        matrix = [[g.sub(dot(g, rows[i], pushed[j]), product(g, below[i], upper[j])) for j in lone] for i in lone]
+        right = [g.sub(needed[i], product(g, below[i], base)) for i in lone]
         scale = [dot(g, rows[i], plain[i]) for i in lone]
         rough, truths = pivoted(g, matrix, right, scale)
         self._truths += truths
@@ -321,8 +320,7 @@ class ModeEquations:
         order = self.elimination(chosen)
         rows = [self.rows[k] for k in order]
         carried = [self.carried(row) for row in rows]
-        gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(i + 1)}
-        factor = Factor(g, len(rows), gram)
+        factor = gram_factor(g, [row.entries for row in rows], carried)
         lengths = factor.solve([values[list(chosen).index(k)] for k in order])
         change = [
             g.neg(g.add(*(g.mul(column[i], x) for column, x in zip(carried, lengths, strict=True))))
@@ -362,8 +360,7 @@ class ModeEquations:
         if not rows:
             return None
         carried = [self.carried(row) for row in rows]
-        gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(i + 1)}
-        return Factor(g, len(rows), gram)
+        return gram_factor(g, [row.entries for row in rows], carried)
 
     def land(self) -> tuple[list[Node], list[Node], list[Node], Node]:
         """Return velocities on the manifold, the accelerations with them, the rates before, and whether it is sound."""
@@ -390,7 +387,7 @@ def lengths_of(
     """
     if len(given) == 1:
         return _length(g, given[0], [row[0] for row in share[0]])
-    lengths = [g.call("sqrt", _product(g, A, A)) for A in given]
+    lengths = [g.call("sqrt", product(g, A, A)) for A in given]
     for _ in range(STEPS):
         sizes, slopes = _sizes(g, given, share, lengths)
         k = range(len(given))
@@ -407,7 +404,7 @@ def _length(g: Graph, A: Sequence[Node], B: Sequence[Node]) -> tuple[list[Node],
     """Return the root of weak friction of (1 - B.B) R^2 - 2 A.B R - A.A = 0, by the form that doesn't cancel."""
     if not A:
         return [g.zero], []
-    a2, ab, b2 = _product(g, A, A), _product(g, A, B), _product(g, B, B)
+    a2, ab, b2 = product(g, A, A), product(g, A, B), product(g, B, B)
     left = g.sub(g.one, b2)
     inside = g.add(g.mul(ab, ab), g.mul(left, a2))
     root = g.call("sqrt", inside)
@@ -423,15 +420,11 @@ def _sizes(
     sizes, slopes = [], []
     for A, B in zip(given, share, strict=True):
         force = [_plus(g, a, row, lengths) for a, row in zip(A, B, strict=True)]
-        size = g.call("sqrt", _product(g, force, force))
+        size = g.call("sqrt", product(g, force, force))
         safe = g.where(g.condition("lt", g.zero, size), size, g.one)
         sizes.append(size)
-        slopes.append([g.div(_product(g, force, [row[r] for row in B]), safe) for r in range(len(given))])
+        slopes.append([g.div(product(g, force, [row[r] for row in B]), safe) for r in range(len(given))])
     return sizes, slopes
-
-
-def _product(g: Graph, a: Sequence[Node], b: Sequence[Node]) -> Node:
-    return g.add(*(g.mul(x, y) for x, y in zip(a, b, strict=True))) if a else g.zero
 
 
 def pivoted(

@@ -40,14 +40,8 @@ def solve(program: Program, active: Sequence[int]) -> SymbolicSolution:
     mass = Factor(g, n, program.mass)
     free = mass.solve(program.force)
     rows = [program.normals[j].entries for j in active]
-    carried = [mass.solve([row.get(i, g.zero) for i in range(n)]) for row in rows]
-    gram = {
-        (i, j): dot(g, rows[i], carried[j])
-        for i in range(len(rows))
-        for j in range(i + 1)
-        if set(rows[i]) & {k for k, node in enumerate(carried[j]) if node != g.zero}
-    }
-    delassus = Factor(g, len(rows), gram)
+    carried = [mass.carried(row) for row in rows]
+    delassus = gram_factor(g, rows, carried)
     missing = [g.sub(program.normals[j].bias, dot(g, row, free)) for j, row in zip(active, rows, strict=True)]
     multipliers = delassus.solve(missing)
     accelerations = [
@@ -185,7 +179,22 @@ class Factor:
             found[place] = item
         return found
 
+    def carried(self, row: Mapping[int, Node]) -> list[Node]:
+        """Return the solution for a sparse row as the right side."""
+        return self.solve([row.get(i, self.g.zero) for i in range(self.size)])
+
 
 def dot(g: Graph, row: Mapping[int, Node], column: Sequence[Node]) -> Node:
     """Return a sparse row times a column."""
     return g.add(*(g.mul(entry, column[i]) for i, entry in row.items())) if row else g.zero
+
+
+def product(g: Graph, a: Sequence[Node], b: Sequence[Node]) -> Node:
+    """Return a row times a column, both without gaps."""
+    return g.add(*(g.mul(x, y) for x, y in zip(a, b, strict=True))) if a else g.zero
+
+
+def gram_factor(g: Graph, rows: Sequence[Mapping[int, Node]], carried: Sequence[Sequence[Node]]) -> Factor:
+    """Return the factors of J M^-1 J^T from the rows and what M^-1 makes of each of them."""
+    gram = {(i, j): dot(g, rows[i], carried[j]) for i in range(len(rows)) for j in range(i + 1)}
+    return Factor(g, len(rows), gram)

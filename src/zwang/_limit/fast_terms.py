@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from zwang._compile import compile
 from zwang._compile.values import resolve
 from zwang._declare.symbols import Velocity
 from zwang._derive.program import Program, Row
-from zwang._derive.solution import Factor, dot
+from zwang._derive.solution import Factor, dot, product
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Graph, Node
 from zwang._kernels.flow import FlowKernels, flow
@@ -190,7 +189,7 @@ def _nodes(softened: Softened) -> Callable[[Program, Converter], dict[str, Node]
     def make(program: Program, convert: Converter) -> dict[str, Node]:
         g, n = convert.graph, len(program.q)
         rows = [row_of(softened, name, program, convert) for name in softened.names] + list(program.normals)
-        root = _stiffness_root(softened, program, convert, rows)
+        root = _stiffness_root(softened, convert, rows)
         parts = [program.mass.get((max(i, j), min(i, j)), g.zero) for i in range(n) for j in range(n)]
         parts += program.force
         parts += [row.entries.get(i, g.zero) for row in rows for i in range(n)]
@@ -206,7 +205,7 @@ def _nodes(softened: Softened) -> Callable[[Program, Converter], dict[str, Node]
     return make
 
 
-def _stiffness_root(softened: Softened, program: Program, convert: Converter, rows: list[Row]) -> list[list[Node]]:
+def _stiffness_root(softened: Softened, convert: Converter, rows: list[Row]) -> list[list[Node]]:
     """Return L with L L^T the stiffness across the softened constraints: of their weights, or of shared energies.
 
     An energy W is (f, K f)/2 next to the constraints: K = X H X^T with its second differential H and
@@ -226,19 +225,15 @@ def _stiffness_root(softened: Softened, program: Program, convert: Converter, ro
         W = amount(softened, softened.names[first], "energy")
         H = [[convert(sp.diff(W, a, b)) for b in q] for a in q]
         J = [[rows[i].entries.get(k, g.zero) for k in range(len(q))] for i in places]
-        gram = {(i, j): _product(g, J[i], J[j]) for i in range(len(J)) for j in range(i + 1)}
+        gram = {(i, j): product(g, J[i], J[j]) for i in range(len(J)) for j in range(i + 1)}
         factor = Factor(g, len(J), gram)
         columns = [factor.solve([row[k] for row in J]) for k in range(len(q))]  # columns of X
         X = [[column[i] for column in columns] for i in range(len(J))]
-        bent = [[_product(g, line, row) for line in H] for row in X]
+        bent = [[product(g, line, row) for line in H] for row in X]
         for i, a in enumerate(places):
             for j, b in enumerate(places):
-                K[a][b] = _product(g, X[i], bent[j])
+                K[a][b] = product(g, X[i], bent[j])
     return _cholesky(g, K)
-
-
-def _product(g: Graph, a: Sequence[Node], b: Sequence[Node]) -> Node:
-    return g.add(*(g.mul(x, y) for x, y in zip(a, b, strict=True)))
 
 
 def _cholesky(g: Graph, K: list[list[Node]]) -> list[list[Node]]:
@@ -246,8 +241,7 @@ def _cholesky(g: Graph, K: list[list[Node]]) -> list[list[Node]]:
     L = [[g.zero] * m for _ in range(m)]
     for i in range(m):
         for j in range(i + 1):
-            less = _product(g, L[i][:j], L[j][:j]) if j else g.zero
-            rest = g.sub(K[i][j], less)
+            rest = g.sub(K[i][j], product(g, L[i][:j], L[j][:j]))
             L[i][j] = g.call("sqrt", rest) if i == j else g.div(rest, L[j][j])
     return L
 
@@ -256,18 +250,18 @@ def _stiffness(program: Program, rows: list[Row], root: list[list[Node]]) -> lis
     """Return the entries of S = L^T G L: the mobility of the softened rows with the others held, between roots."""
     g, n, m = program.graph, len(program.q), len(root)
     mass = Factor(g, n, program.mass)
-    carried = [mass.solve([row.entries.get(i, g.zero) for i in range(n)]) for row in rows]
+    carried = [mass.carried(row.entries) for row in rows]
     gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(len(rows))}
     others = len(rows) - m
     held = Factor(g, others, {(i, j): gram[m + i, m + j] for i in range(others) for j in range(i + 1)})
     solved = [held.solve([gram[m + i, j] for i in range(others)]) for j in range(m)]
     G = [[gram[i, j] for j in range(m)] for i in range(m)]
     if others:
-        for i, j in product(range(m), range(m)):
+        for i, j in np.ndindex(m, m):
             G[i][j] = g.sub(G[i][j], g.add(*(g.mul(gram[i, m + k], solved[j][k]) for k in range(others))))
     columns = [[root[k][i] for k in range(m)] for i in range(m)]
-    pushed = [[_product(g, line, column) for line in G] for column in columns]
-    return [_product(g, columns[i], pushed[j]) for i in range(m) for j in range(m)]
+    pushed = [[product(g, line, column) for line in G] for column in columns]
+    return [product(g, columns[i], pushed[j]) for i in range(m) for j in range(m)]
 
 
 def _unlagrangian(softened: Softened, program: Program, convert: Converter) -> list[Node]:

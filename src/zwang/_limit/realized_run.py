@@ -18,7 +18,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Unilateral
 from zwang._declare.system import System
 from zwang._derive.program import Program, Row, position_row, velocity_row
-from zwang._derive.solution import Factor, dot
+from zwang._derive.solution import Factor, dot, gram_factor
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
 from zwang._kernels.flow import FlowKernels, compilable, flow
@@ -254,11 +254,8 @@ def row_of(softened: Softened, name: str, program: Program, convert: Converter) 
 
 def _delassus(program: Program, rows: list[Row]) -> Factor:
     """Return the factors of J M^-1 J^T."""
-    g, n = program.graph, len(program.q)
-    mass = Factor(g, n, program.mass)
-    carried = [mass.solve([row.entries.get(i, g.zero) for i in range(n)]) for row in rows]
-    gram = {(i, j): dot(g, rows[i].entries, carried[j]) for i in range(len(rows)) for j in range(i + 1)}
-    return Factor(g, len(rows), gram)
+    mass = Factor(program.graph, len(program.q), program.mass)
+    return gram_factor(program.graph, [row.entries for row in rows], [mass.carried(row.entries) for row in rows])
 
 
 def _stand_in(
