@@ -57,11 +57,11 @@ def assemble(
     """Return the tree of a mechanism and what belongs to it; `symbols` are names that have their meaning already."""
     where = f"Bodies '{name}'"
     layout = LAYOUTS[coordinates](told, where)
-    bare = Tree(name, dict(told.bodies), layout.joints, gravity, (), _loose(told, layout), frames(told))
+    bare = Tree(name, dict(told.bodies), layout.joints, gravity, (), _loose(layout), frames(told))
     return _Assembly(told, layout, bare, where, symbols).everything(plain)
 
 
-def _loose(told: Told, layout: Layout) -> tuple[tuple[Coordinate, Any], ...]:
+def _loose(layout: Layout) -> tuple[tuple[Coordinate, Any], ...]:
     inertias = {
         label: given["armature"]
         for part in layout.closures

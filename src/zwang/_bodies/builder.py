@@ -387,7 +387,7 @@ class Bodies:
 
     def drawing(self, *, coordinates: str = "joint") -> Drawing | None:
         """Return the picture: bodies as bars from joint to joint, points, springs, shapes."""
-        return picture(self._told, self._assembled(coordinates).tree, self._where)
+        return picture(self._told, self._assembled(coordinates).tree)
 
     def place(
         self,

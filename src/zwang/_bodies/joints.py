@@ -43,7 +43,7 @@ def joint_part(
         if key not in allowed:
             raise DeclarationError(f"{where}: it takes no '{key}'. {nearest(key, allowed)}")
     bearing = _bearing(kind, given, values, where)
-    local = _in_pairs(given, kind)
+    local = _in_pairs(given)
     if local and not closes:
         raise DeclarationError(
             f"{where}: at= and axis= are pairs only where a loop is closed, by close('{kind}', '{name}', ...)."
@@ -87,7 +87,7 @@ def _bearing(kind: str, given: Mapping[str, Any], values: Values, where: str) ->
     return radius, length
 
 
-def _in_pairs(given: Mapping[str, Any], kind: str) -> bool:
+def _in_pairs(given: Mapping[str, Any]) -> bool:
     at = given.get("at")
     return at is not None and not isinstance(at, (str, sp.MatrixBase)) and hasattr(at, "__len__") and len(at) == 2
 

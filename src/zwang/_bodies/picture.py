@@ -18,7 +18,7 @@ from zwang._declare.vectors import Vector
 Ends = tuple[str, str]
 
 
-def picture(told: Told, tree: Tree, where: str) -> Drawing | None:
+def picture(told: Told, tree: Tree) -> Drawing | None:
     """Return the drawing; None where there is nothing to see."""
     painter = _Painter(told, tree)
     for part in told.joints.values():

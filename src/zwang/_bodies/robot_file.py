@@ -51,7 +51,7 @@ def compiled(path: Path, floating: bool | None) -> tuple[Any, Any, list[LeftOut]
     elif root.tag == "mujoco":
         spec = _guarded(path, lambda: library.MjSpec.from_file(str(path)))
         if floating is not None:
-            _float(spec, floating, path)
+            _float(spec, floating)
     else:
         raise DeclarationError(f"{path}: its root is <{root.tag}>; a URDF has <robot>, an MJCF file <mujoco>.")
     left += [("tendon", item.name, "strings over bodies are not read") for item in spec.tendons]
@@ -75,7 +75,7 @@ def _guarded(path: Path, make: Any, meshes: Any = ()) -> Any:
         raise DeclarationError(f"{path}: {words} Correct the file there.") from None
 
 
-def _float(spec: Any, floating: bool, path: Path) -> None:
+def _float(spec: Any, floating: bool) -> None:
     """Free the bodies that stand on the world of an MJCF file, or fix them there."""
     for body in spec.worldbody.bodies:
         free = [joint for joint in body.joints if int(joint.type) == 0]

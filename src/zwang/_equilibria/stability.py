@@ -64,7 +64,7 @@ def stability_at(
     values = np.asarray(small.eigenvalues, dtype=complex)
     rubs = [str(item.name) for item in system.constraints if isinstance(item, Friction) or item.friction is not None]
     rubs = [name for name in rubs if name not in _unilateral(system) or name in closed]
-    minimum = _minimum(system, state, params, steady, small, closed) if not rubs else ""
+    minimum = _minimum(system, state, params, steady, small) if not rubs else ""
     if minimum:
         return StabilityVerdict("stable (energy)", minimum, values)
     return _by_eigenvalues(system, values, steady, [*rubs, *(name for name in closed if name not in rubs)])
@@ -126,7 +126,6 @@ def _minimum(
     params: Mapping[str, float],
     steady: Mapping[str, float | None],
     small: Linearization,
-    closed: tuple[str, ...],
 ) -> str:
     """Return in words that the potential has a strict minimum, or nothing."""
     if system.mass is not None or not _dissipative(system, state, params, steady):

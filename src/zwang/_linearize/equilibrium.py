@@ -181,7 +181,7 @@ def _require_inside(point: EquilibriumPoint) -> None:
                 _edge(ground, place.name, "touches without a force")
             continue
         if {place.name, friction_of(place.name)} & loose:
-            _require_inside_undetermined(point, number, scale)
+            _require_inside_undetermined(point, number)
             continue
         if place.one_sided and place.normal in made.mode.held:
             lam = float(jets.value[made.multipliers, 0][made.mode.held.index(place.normal)])
@@ -195,7 +195,7 @@ def _require_inside(point: EquilibriumPoint) -> None:
             _edge(ground, place.name, "slips from rest")
 
 
-def _require_inside_undetermined(point: EquilibriumPoint, number: int, scale: float) -> None:
+def _require_inside_undetermined(point: EquilibriumPoint, number: int) -> None:
     """Raise where no distribution of undetermined forces is strictly inside the bounds of a contact."""
     found = point.decision.reactions
     if found is None or not found.solutions:

@@ -89,7 +89,7 @@ def _move_legend(figure: Any, ax: Any) -> None:
     inside = ax.get_window_extent()
     if not (inside.x0 <= box.x0 and box.x1 <= inside.x1 + 1):
         return
-    covered = [line for line in ax.get_lines() if _meets(ax, line, box)]
+    covered = [line for line in ax.get_lines() if _meets(line, box)]
     if covered:
         handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
         legend.remove()
@@ -104,7 +104,7 @@ def _move_legend(figure: Any, ax: Any) -> None:
             made.remove()
 
 
-def _meets(ax: Any, line: Any, box: Any) -> bool:
+def _meets(line: Any, box: Any) -> bool:
     """Return whether a line passes through a box of the screen."""
     from matplotlib.path import Path
 

@@ -198,7 +198,7 @@ def consequences(context: Context, following: Transition, before: Decision | Non
         key = (current.on, moment.v.tobytes(), due.events)
         happened += [str(context.options.events[k].name) for k in due.events]
         if key in rounds or len(rounds) > ROUNDS:
-            return made.then(_endless(moment, made.decision, happened))
+            return made.then(_endless(moment, happened))
         rounds.append(key)
         seen = len(made.events)
         made = made.then(_acted(current, moment, decision, due))
@@ -235,7 +235,7 @@ def _is_kind(event: Event, logged: MotionEvent) -> bool:
     return event.of is None or logged.concerns(event.of) or logged.name == event.of
 
 
-def _endless(moment: Moment, decision: Decision | Stop, happened: list[str]) -> Transition:
+def _endless(moment: Moment, happened: list[str]) -> Transition:
     shown = ", ".join(f"'{name}'" for name in happened[:12]) + (", ..." if len(happened) > 12 else "")
     reason = (
         f"At t = {moment.t:.12g} events switch each other without end: {shown}. Give one of them a direction=, a "

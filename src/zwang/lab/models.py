@@ -279,7 +279,7 @@ def _round(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def reach_of(name: str, value: float, *, angle: bool) -> list[float]:
+def reach_of(value: float, *, angle: bool) -> list[float]:
     """Return from where to where a coordinate or velocity is varied in a map."""
     if angle:
         return [-math.pi, math.pi]
@@ -293,8 +293,8 @@ def description(opened: Opened) -> dict[str, Any]:
     entry = zw.gallery.get(opened.key) if opened.key else None
     angles = [bool(getattr(item, "periodic", False) or getattr(item, "angle", False)) for item in system.coordinates]
     names = [item.name for item in system.coordinates]
-    reach = {name: reach_of(name, opened.state[name], angle=turn) for name, turn in zip(names, angles, strict=True)}
-    reach |= {item.name: reach_of(item.name, opened.state[item.name], angle=False) for item in system.velocities}
+    reach = {name: reach_of(opened.state[name], angle=turn) for name, turn in zip(names, angles, strict=True)}
+    reach |= {item.name: reach_of(opened.state[item.name], angle=False) for item in system.velocities}
     return {
         "name": opened.key or system.name,
         "title": entry.title if entry else system.name,

@@ -61,7 +61,7 @@ class SceneOverTime:
             "ground": list(scene.ground),
             "joints": list(scene.joints),
             "traces": None if scene.traces is None else list(scene.traces),
-            "bodies": [self._body(k, solid) for k, solid in enumerate(scene.bodies)],
+            "bodies": [self._body(solid) for solid in scene.bodies],
             "outlines": [_digits(_thin(line)) for line in scene.outlines],
             "endless": [_digits(_thin(line)) for line in scene.endless],
             "surfaces": [[*map(float, at), *map(float, normal)] for at, normal in scene.surfaces],
@@ -69,7 +69,7 @@ class SceneOverTime:
         }
         return found | (self._in_space(scene.scale) if self.spatial else {})
 
-    def _body(self, number: int, solid: Any) -> dict[str, Any]:
+    def _body(self, solid: Any) -> dict[str, Any]:
         if len(solid.corners):
             return {"name": solid.name, "corners": list(solid.corners)}
         at: Any = solid.at[0]

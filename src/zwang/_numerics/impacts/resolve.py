@@ -214,7 +214,7 @@ def _by_law(problem: ImpactProblem, law: str) -> ImpactOutcome:
         if not any(_same(problem, one, other) for other in outcomes):
             outcomes.append(one)
     if len(outcomes) != 1 or jumps.continuum:
-        return undecided(problem, _how_many(problem, law, outcomes, jumps), law, outcomes)
+        return undecided(problem, _how_many(law, outcomes, jumps), law, outcomes)
     (outcome,) = outcomes
     silent = [j for j in outcome.carrying if _undeclared(problem, j)] if law == "poisson" else []
     if silent:
@@ -245,7 +245,7 @@ def _too_much(problem: ImpactProblem, outcome: ImpactOutcome) -> str:
     )
 
 
-def _how_many(problem: ImpactProblem, law: str, outcomes: Sequence[ImpactOutcome], jumps: Jumps) -> str:
+def _how_many(law: str, outcomes: Sequence[ImpactOutcome], jumps: Jumps) -> str:
     name = f"{law.capitalize()}'s law of impact"
     if jumps.continuum:
         return f"{name} has a continuum of outcomes here"

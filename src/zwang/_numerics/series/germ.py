@@ -122,7 +122,7 @@ def germ(F: Series, kept: Kept | None = None) -> Germ:
         # The lowest form as it is: each of its real roots is a direction, however near to the x axis.
         form = [h.get((degree - j, j), zero) for j in range(degree + 1)]
         for slope, times in real_roots(form, A):
-            inner = _substituted(h, (1, 1), degree, known, slope, A)
+            inner = _substituted(h, (1, 1), degree, known, slope)
             found, sure = solver.solve(judge(_lowest(inner, times), 1), known - degree, times, 1)
             decided = decided and sure
             for root, more, count in found:
@@ -192,7 +192,7 @@ def _binomials(a: Any, b: Any, top: int) -> list[list[Any]]:
     return rows
 
 
-def _substituted(terms: Terms, steps: tuple[int, int], level: int, known: int, root: Any, A: Arithmetic) -> Terms:
+def _substituted(terms: Terms, steps: tuple[int, int], level: int, known: int, root: Any) -> Terms:
     """Return h(tau^q, tau^p (root + z)) / tau^level, up to what is known: terms i + j, or i, below `known`."""
     p, q = steps
     out: Terms = {}
@@ -244,7 +244,7 @@ class _Solver:
             for c, times in real_roots(edge, self.A):
                 if self.A.vanishes(c) or (self.A is FLOATS and abs(c) <= 1e-12):
                     continue
-                inner = _substituted(h, steps, level, known, c, self.A)
+                inner = _substituted(h, steps, level, known, c)
                 inner = self.judge(_lowest(inner, times), depth + 1)
                 branches, sure = self.solve(inner, steps[1] * known - level, times, depth + 1)
                 decided = decided and sure

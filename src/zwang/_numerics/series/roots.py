@@ -50,11 +50,11 @@ def real_roots(coefficients: Sequence[Any], A: Arithmetic) -> Roots:
 def _ball_roots(coefficients: Sequence[Any], A: Arithmetic) -> Roots:
     found = []
     for factor, times in squarefree(coefficients, A):
-        found += [(root, times) for root in _simple_roots(factor, A)]
+        found += [(root, times) for root in _simple_roots(factor)]
     return sorted(found, key=lambda item: float(item[0]))
 
 
-def _simple_roots(c: Sequence[Any], A: Arithmetic) -> list[Any]:
+def _simple_roots(c: Sequence[Any]) -> list[Any]:
     """Return the real roots of a polynomial of balls without multiple roots, to all digits."""
     from flint import arb_poly
 

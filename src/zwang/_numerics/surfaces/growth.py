@@ -323,7 +323,7 @@ def ring(spread: Spread, extent: Extent, i: int, radius: float, found: Any, plan
 
 
 @njit
-def _rooms(given: ScaledSet, bent: ScaledSet) -> Room:
+def _rooms(given: ScaledSet) -> Room:
     n, m, g, rows = given.sizes[0], given.sizes[1], given.sizes[2], given.mix.shape[0]
     slate = Slate(np.empty(n), np.empty((m + g) * (n + 1)), np.empty((rows, n + 1)), np.empty(n), np.empty(0))
     return Room(
@@ -343,7 +343,7 @@ def _rooms(given: ScaledSet, bent: ScaledSet) -> Room:
 @njit(f"int64({EVAL_TYPE}, {EVAL_TYPE}, ScaledSet, ScaledSet, Extent, Spread, int64)")
 def grow(plain: Any, curved: Any, given: ScaledSet, bent: ScaledSet, extent: Extent, spread: Spread, most: int) -> int:
     """Grow from the points that are next, at most so many of them; return DONE, FULL or PAUSED."""
-    room = _rooms(given, bent)
+    room = _rooms(given)
     counts = spread.counts
     angles = np.empty(402)
     for _ in range(most):
@@ -380,7 +380,7 @@ def seed(
     apart: float,
 ) -> int:  # fmt: skip
     """Add points of the surface near starts (k, n), where none is near yet; return how many were added."""
-    room = _rooms(given, bent)
+    room = _rooms(given)
     n, added = given.sizes[0], 0
     for s in range(starts.shape[0]):
         number = spread.counts[COUNT]
