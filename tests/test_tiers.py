@@ -12,7 +12,7 @@ import pytest
 import zwang as zw
 from kernel_examples import python, start
 from zwang._numerics import jit
-from zwang._numerics.jit import answers, notices
+from zwang._numerics.jit import answers, background, notices
 from zwang._numerics.jit.cache import cache_folder
 
 pytest.importorskip("numba")
@@ -217,6 +217,17 @@ def test_waiting_for_a_compiler_is_said_once_and_what_for(
     text = capsys.readouterr().err
     assert text.count("zwang: compiling machine code for `ask`, some 7 s, once per installation.") == 1
     assert "`zwang warm`" in text
+
+
+def test_who_compiles_for_another_process_says_nothing_of_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(notices, "SOON", 0.0)
+    monkeypatch.setattr(notices, "_SAID", set())
+    monkeypatch.setenv("ZWANG_CACHE_DIR", str(tmp_path))
+    source = "from zwang._numerics.jit import njit\n@njit('float64(float64)')\ndef f(x):\n    return 5 * x\n"
+    background.make({"texts": [[source, "unsaid"]], "kernel": "f"})
+    assert list(tmp_path.rglob("*")) and capsys.readouterr().err == ""
 
 
 @pytest.mark.nightly

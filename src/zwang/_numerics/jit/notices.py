@@ -11,6 +11,9 @@ from collections.abc import Iterator
 SOON = 1.0
 """Seconds of waiting after which something is said."""
 
+COMPILING = "compiling"
+"""The kind of what is said while machine code is made."""
+
 _SAID: set[str] = set()
 _spent = 0.0
 
@@ -21,6 +24,11 @@ def say(kind: str, text: str) -> None:
         _SAID.add(kind)
         with contextlib.suppress(OSError, ValueError, AttributeError):  # none there, or closed
             print(f"zwang: {text}", file=sys.stderr, flush=True)
+
+
+def left_unsaid(kind: str) -> None:
+    """Say nothing of this kind from here on: who asked this process for its work tells of it."""
+    _SAID.add(kind)
 
 
 @contextlib.contextmanager
@@ -42,6 +50,6 @@ def compiling(words: str) -> Iterator[None]:
     global _spent  # noqa: PLW0603
     begin = time.perf_counter()
     text = f"compiling {words}, once per installation. `zwang warm` compiles everything ahead."
-    with told("compiling", text, after=max(0.0, SOON - _spent)):
+    with told(COMPILING, text, after=max(0.0, SOON - _spent)):
         yield
     _spent += time.perf_counter() - begin
