@@ -2,7 +2,8 @@
 
 Nothing is shared with the search that it checks: unknowns are (w, N, T) in the units of the problem, every combination
 of closed modes is a polyhedron, and its vertices are all feasible intersections of as many faces as needed, tried one
-by one. The doubles of the problem are taken as the fractions that they are.
+by one. The doubles of the problem are taken as the fractions that they are. The equations of motion, which all
+combinations share, are solved first; what is left are a few forces.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -55,10 +57,14 @@ def fraction(value: float) -> Any:
     return fmpq(*float(value).as_integer_ratio())
 
 
-def _row(size: int, **entries: Any) -> Row:
-    row = [fraction(0.0)] * size
-    for place, value in entries.items():
-        row[int(place[1:])] = value
+@cache
+def _zero() -> Any:
+    return fraction(0.0)
+
+
+def _row(size: int, place: int, value: Any) -> Row:
+    row = [_zero()] * size
+    row[place] = value
     return row
 
 
@@ -69,8 +75,8 @@ def _plus(a: Row, factor: Any, b: Row) -> Row:
 def _modes(contact: Contact, j: int, n: int, k: int) -> list[tuple[list[Row], list[Row]]]:
     """The closed modes of a contact: equations and inequalities."""
     size = n + 2 * k + 1
-    N, T = _row(size, **{f"_{n + j}": fraction(1.0)}), _row(size, **{f"_{n + k + j}": fraction(1.0)})
-    one, zero = _row(size, **{f"_{size - 1}": fraction(1.0)}), _row(size)
+    N, T, one = (_row(size, place, fraction(1.0)) for place in (n + j, n + k + j, size - 1))
+    zero = [_zero()] * size
     gap, side = list(zero), list(zero)
     if contact.normal is not None:
         gap[:n] = [fraction(x) for x in contact.normal]
@@ -113,7 +119,7 @@ def _motion(problem: ContactProblem) -> list[Row]:
     mass = dense(given.mass)
     rows = []
     for i in range(n):
-        row = _row(n + 2 * k + 1)
+        row = [_zero()] * (n + 2 * k + 1)
         row[:n] = [fraction(x) for x in mass[i]]
         for j, contact in enumerate(problem.contacts):
             if contact.normal is not None:
@@ -139,7 +145,7 @@ def _null_space(rows: Sequence[Row], width: int) -> list[Row]:
     form, pivots = _reduced_echelon([row[:width] for row in rows], width)
     basis = []
     for free in (j for j in range(width) if j not in pivots):
-        vector = [fraction(0.0)] * width
+        vector = [_zero()] * width
         vector[free] = fraction(1.0)
         for row, pivot in zip(form, pivots, strict=True):
             vector[pivot] = -row[free]
@@ -148,21 +154,63 @@ def _null_space(rows: Sequence[Row], width: int) -> list[Row]:
 
 
 def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    return sum((x * y for x, y in zip(a, b, strict=False)), fraction(0.0))
+    found = _zero()
+    for x, y in zip(a, b, strict=False):
+        if x and y:
+            found += x * y
+    return found
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The equations of motion, solved for as many unknowns as they determine."""
+
+    form: list[Row]
+    pivots: list[int]
+    free: list[int]
+
+    def shorter(self, row: Row) -> Row:
+        """Return a row over all unknowns as one over those that are left, and the constant."""
+        for place, solved in zip(self.pivots, self.form, strict=True):
+            if row[place]:
+                row = _plus(row, -row[place], solved)
+        return [*(row[place] for place in self.free), row[-1]]
+
+    def whole(self, values: Row, constant: int) -> Row:
+        """Return all unknowns for those that are left; with the constant 0, a direction for a direction."""
+        found = [_zero()] * (len(self.pivots) + len(self.free))
+        for place, value in zip(self.free, values, strict=True):
+            found[place] = value
+        for place, solved in zip(self.pivots, self.form, strict=True):
+            found[place] = -_dot([solved[i] for i in self.free], values) - constant * solved[-1]
+        return found
 
 
 def solve_faces(problem: ContactProblem) -> list[Face]:
     """Return the nonempty sets of all combinations of closed modes."""
     n, k = len(problem.force), len(problem.contacts)
     width = n + 2 * k
-    base, _ = _reduced_echelon(_motion(problem), width + 1)
+    form, pivots = _reduced_echelon(_motion(problem), width + 1)
+    if width in pivots:
+        return []
+    solved = Solved(form, pivots, [i for i in range(width) if i not in pivots])
+    modes = [
+        [([solved.shorter(row) for row in equal], [solved.shorter(row) for row in least]) for equal, least in each]
+        for each in (_modes(c, j, n, k) for j, c in enumerate(problem.contacts))
+    ]
     faces = []
-    for chosen in itertools.product(*(_modes(c, j, n, k) for j, c in enumerate(problem.contacts))):
-        equations = [*base, *(row for mode in chosen for row in mode[0])]
+    for chosen in itertools.product(*modes):
+        equations = [row for mode in chosen for row in mode[0]]
         inequalities = [row for mode in chosen for row in mode[1]]
-        face = _face(equations, inequalities, width)
+        face = _face(equations, inequalities, len(solved.free))
         if face is not None:
-            faces.append(face)
+            faces.append(
+                Face(
+                    tuple(solved.whole(v, 1) for v in face.vertices),
+                    tuple(solved.whole(v, 0) for v in face.rays),
+                    tuple(solved.whole(v, 0) for v in face.lines),
+                )
+            )
     return faces
 
 
@@ -170,13 +218,13 @@ def _face(equations: list[Row], inequalities: list[Row], width: int) -> Face | N
     form, pivots = _reduced_echelon(equations, width + 1)
     if pivots and pivots[-1] == width:
         return None
-    point = [fraction(0.0)] * width
+    point = [_zero()] * width
     for row, pivot in zip(form, pivots, strict=True):
         point[pivot] = -row[-1]
     if len(pivots) == width:
-        return Face((point,), (), ()) if all(_dot(row, [*point, 1]) >= 0 for row in inequalities) else None
+        return Face((point,), (), ()) if all(_at(row, point) >= 0 for row in inequalities) else None
     basis = _null_space(form, width)
-    rows = [[*(_dot(row[:-1], b) for b in basis), _dot(row, [*point, 1])] for row in inequalities]
+    rows = [[*(_dot(row[:-1], b) for b in basis), _at(row, point)] for row in inequalities]
     lines = _null_space(rows, len(basis)) if rows else _null_space([], len(basis))
     # Across the lines nothing is lost by putting to zero the coordinates that they leave free.
     _, kept = _reduced_echelon([row[:-1] for row in rows], len(basis)) if rows else ([], [])
@@ -186,17 +234,19 @@ def _face(equations: list[Row], inequalities: list[Row], width: int) -> Face | N
         return None
 
     def lift(s: Row, places: Sequence[int], origin: Row) -> Row:
-        return [
-            o + sum((x * basis[j][i] for x, j in zip(s, places, strict=True)), fraction(0.0))
-            for i, o in enumerate(origin)
-        ]
+        return [o + _dot(s, [basis[j][i] for j in places]) for i, o in enumerate(origin)]
 
-    nothing, every = [fraction(0.0)] * width, range(len(basis))
+    nothing, every = [_zero()] * width, range(len(basis))
     return Face(
         tuple(lift(s, kept, point) for s in vertices),
         tuple(lift(s, kept, nothing) for s in rays),
         tuple(lift(s, every, nothing) for s in lines),
     )
+
+
+def _at(row: Row, point: Row) -> Any:
+    """Return what a row is at a point."""
+    return _dot(row, point) + row[-1]
 
 
 def _corners(rows: list[Row], d: int) -> list[Row]:
@@ -206,7 +256,7 @@ def _corners(rows: list[Row], d: int) -> list[Row]:
         if pivots != list(range(d)):
             continue
         s = [-row[-1] for row in form]
-        if s not in found and all(_dot(row, [*s, 1]) >= 0 for row in rows):
+        if s not in found and all(_at(row, s) >= 0 for row in rows):
             found.append(s)
     return found
 

@@ -7,6 +7,7 @@ starts (projections onto the friction cones with De Saxcé's correction, nothing
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ SETTLED = 1e-9
 """Relative error of the laws at which an iteration counts as a solution."""
 STILL = 1e-14
 """Relative change of a step at which it has settled."""
+TINY = 1e-300
+"""In place of a length that is zero, below a fraction."""
 NEAR = 1e-5
 """Relative distance at which two accelerations are one."""
 
@@ -83,12 +86,12 @@ def other_solutions(problem: ContactProblem, rng: np.random.Generator) -> Iterat
     step = float(1.0 / np.linalg.norm(gram, 2))
     scale = float(np.abs(free).max()) * step
     k = len(problem.contacts)
-    mu, slip = np.array([c.friction for c in problem.contacts]), np.array([np.ravel(c.slip) for c in problem.contacts])
+    laws = _Laws.of(problem)
     z = 10.0 * scale * rng.normal(size=(STARTS, k, 3))
     z[0] = 0.0
     for _ in range(STEPS):
         u = (z.reshape(STARTS, -1) @ gram + free).reshape(z.shape)
-        before, z = z, _projected(z, u, step, mu, slip)
+        before, z = z, laws.projected(z - step * u, step * u)
         if np.abs(z - before).max() <= STILL * np.abs(z).max():
             break
     for parts in z:
@@ -97,21 +100,38 @@ def other_solutions(problem: ContactProblem, rng: np.random.Generator) -> Iterat
             yield w
 
 
-def _projected(z: Array, u: Array, step: float, mu: Array, slip: Array) -> Array:
-    """Return a step of the projection for all starts (the first axis) and contacts (the second)."""
-    speed = np.linalg.norm(slip, axis=1)
-    against = np.where(speed[:, None] > 0, -mu[:, None] * slip / np.where(speed > 0, speed, 1.0)[:, None], 0.0)
-    sliding = np.maximum(z[..., :1] - step * u[..., :1], 0.0) * np.column_stack([np.ones(len(mu)), against])
-    # De Saxcé's correction, and the projection onto the cone.
-    push = z[..., 0] - step * (u[..., 0] + mu * np.linalg.norm(u[..., 1:], axis=-1))
-    rub = z[..., 1:] - step * u[..., 1:]
-    length = np.linalg.norm(rub, axis=-1)
-    inside = length <= mu * push
-    onto = np.where(mu * length <= -push, 0.0, (push + mu * length) / (1.0 + mu * mu))
-    edge = rub * (mu * onto / np.where(length > 0, length, 1.0))[..., None]
-    cone = np.concatenate([np.where(inside, push, onto)[..., None], np.where(inside[..., None], rub, edge)], axis=-1)
-    moved: Array = np.where(speed[:, None] > 0, sliding, cone)
-    return moved
+@dataclass(frozen=True)
+class _Laws:
+    """Coefficients of friction; which contacts slide, and the force per load that they then have."""
+
+    mu: Array
+    slides: npt.NDArray[np.bool_]
+    along: Array
+
+    @classmethod
+    def of(cls, problem: ContactProblem) -> _Laws:
+        mu = np.array([c.friction for c in problem.contacts])
+        slip = np.array([np.ravel(c.slip) for c in problem.contacts])
+        speed = np.hypot(slip[:, 0], slip[:, 1])
+        along = -mu[:, None] * slip / np.where(speed > 0, speed, 1.0)[:, None]
+        return cls(mu, speed > 0, np.column_stack([np.ones(len(mu)), along]))
+
+    def projected(self, z: Array, u: Array) -> Array:
+        """Return forces z, moved by rates u already, on what the laws allow; starts and contacts are the first axes."""
+        mu = self.mu
+        # De Saxcé's correction, and the projection onto the cone.
+        push = z[..., 0] - mu * np.hypot(u[..., 1], u[..., 2])
+        length = np.hypot(z[..., 1], z[..., 2])
+        beyond = length > mu * push
+        onto = np.maximum((push + mu * length) / (1.0 + mu * mu), 0.0)
+        found = np.empty_like(z)
+        found[..., 0] = np.where(beyond, onto, push)
+        shorter = np.where(beyond, mu * onto / np.maximum(length, TINY), 1.0)
+        found[..., 1:] = z[..., 1:] * shorter[..., None]
+        if self.slides.any():
+            slid = np.maximum(z[..., :1], 0.0) * self.along
+            found = np.where(self.slides[:, None], slid, found)
+        return found
 
 
 def complaint_about(problem: ContactProblem) -> str:
