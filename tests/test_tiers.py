@@ -208,15 +208,16 @@ def test_waiting_for_a_compiler_is_said_once_and_what_for(
     monkeypatch.setattr(notices, "SOON", 0.0)
     monkeypatch.setattr(notices, "_SAID", set())
     monkeypatch.setenv("ZWANG_CACHE_DIR", str(tmp_path))
-    for factor in (2, 3):
-        source = (
-            f"from zwang._numerics.jit import njit\n@njit('float64(float64)')\ndef f(x):\n    return {factor} * x\n"
-        )
-        kernel = jit.load_generated(source, "said").f
+    two = jit.njit("float64(float64)")(lambda x: 2 * x)
+    three = jit.njit("float64(float64)")(lambda x: 3 * x)
+    source = "from zwang._numerics.jit import njit\n@njit('float64(float64)')\ndef f(x):\n    return {} * x\n"
+    four, five = (jit.load_generated(source.format(factor), "said").f for factor in (4, 5))
+    for factor, kernel in enumerate((two, three, four, five), 2):
         assert jit.answer(lambda kernel=kernel: kernel(1.0), "ask", pinned="compiled", seconds=7) == factor
     text = capsys.readouterr().err
     assert text.count("zwang: compiling machine code for `ask`, some 7 s, once per installation.") == 1
-    assert "`zwang warm`" in text
+    assert text.count("zwang: compiling the equations of this system, some seconds;") == 1
+    assert text.count("`zwang warm`") == 1
 
 
 def test_who_compiles_for_another_process_says_nothing_of_it(

@@ -21,7 +21,7 @@ from typing import Any
 
 from zwang._numerics.jit.generated import Home, load_generated
 from zwang._numerics.jit.kernel import Kernel
-from zwang._numerics.jit.notices import COMPILING, left_unsaid
+from zwang._numerics.jit.notices import compile_silently
 
 IDLE = 10.0
 """Seconds without work after which the process is let go."""
@@ -157,7 +157,7 @@ def _texts(home: Home) -> list[tuple[str, str]]:
 
 def make(described: dict[str, Any]) -> None:
     """Compile a kernel that is not on disk, in this process, which says nothing of it."""
-    left_unsaid(COMPILING)
+    compile_silently()
     if "texts" in described:
         modules = [load_generated(source, name) for source, name in described["texts"]]
         kernel = getattr(modules[-1], described["kernel"])

@@ -294,7 +294,8 @@ def _compiled_in(engine: Any, kernel: Kernel[Any, Any], digest: str) -> Any:
     """Return a dispatcher that was compiled now, in an engine."""
     dispatcher: Any = _dispatcher(kernel, digest)
     into = machine_code.compiling_into(engine)
-    with compiling(current().words), into, machine_code.typed_once(), machine_code.without_collection():
+    told = compiling(current().words, own=kernel.generated is not None)
+    with told, into, machine_code.typed_once(), machine_code.without_collection():
         dispatcher.compile(typed(str(kernel.signature), kernel.named) if kernel.named else kernel.signature)
     return dispatcher
 

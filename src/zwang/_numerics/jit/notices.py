@@ -11,11 +11,11 @@ from collections.abc import Iterator
 SOON = 1.0
 """Seconds of waiting after which something is said."""
 
-COMPILING = "compiling"
-"""The kind of what is said while machine code is made."""
+COMPILING, OWN = "compiling", "compiling a system's own"
+"""The kinds of what is said while machine code of the package is made, and of what was generated for a system."""
 
 _SAID: set[str] = set()
-_spent = 0.0
+_spent = {COMPILING: 0.0, OWN: 0.0}
 
 
 def say(kind: str, text: str) -> None:
@@ -26,9 +26,9 @@ def say(kind: str, text: str) -> None:
             print(f"zwang: {text}", file=sys.stderr, flush=True)
 
 
-def left_unsaid(kind: str) -> None:
-    """Say nothing of this kind from here on: who asked this process for its work tells of it."""
-    _SAID.add(kind)
+def compile_silently() -> None:
+    """Say nothing of machine code from here on: who asked this process for its work tells of it."""
+    _SAID.update((COMPILING, OWN))
 
 
 @contextlib.contextmanager
@@ -45,11 +45,16 @@ def told(kind: str, text: str, *, after: float = SOON) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def compiling(words: str) -> Iterator[None]:
-    """Count the time of the block as waiting for the compiler, and say so once it is more than a second in all."""
-    global _spent  # noqa: PLW0603
+def compiling(words: str, *, own: bool) -> Iterator[None]:
+    """Count the time of the block as waiting for the compiler, and say so once it is more than a second in all.
+
+    What a system has of its own no command can make ahead; it is compiled once for all systems of its form.
+    """
+    kind = OWN if own else COMPILING
     begin = time.perf_counter()
     text = f"compiling {words}, once per installation. `zwang warm` compiles everything ahead."
-    with told(COMPILING, text, after=max(0.0, SOON - _spent)):
+    if own:
+        text = "compiling the equations of this system, some seconds; they are kept for the next time."
+    with told(kind, text, after=max(0.0, SOON - _spent[kind])):
         yield
-    _spent += time.perf_counter() - begin
+    _spent[kind] += time.perf_counter() - begin
