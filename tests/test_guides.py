@@ -51,6 +51,40 @@ def test_a_point_in_joint_coordinates_takes_a_function() -> None:
     assert gap == sp.sin(phi) and slip == -w * sp.sin(phi)
 
 
+VECTORS = {
+    "column": sp.Matrix,
+    "row": lambda items: sp.Matrix([items]),
+    "immutable": sp.ImmutableMatrix,
+    "array of SymPy": sp.Array,
+    "tuple of SymPy": lambda items: sp.Tuple(*items),
+    "array": lambda items: np.array(items, dtype=object),
+    "list": list,
+}
+
+
+@pytest.mark.parametrize("form", VECTORS)
+def test_a_vector_is_taken_in_every_form_that_it_is_written_in(form: str) -> None:
+    of = VECTORS[form]
+    assert zw.on_curve(of([x, y]), ellipse) == zw.on_curve((x, y), ellipse)
+    assert zw.on_curve(of([x + a, y]), x - y, variables=of([x, y])) == zw.on_curve((x + a, y), x - y, variables=(x, y))
+    assert zw.on_surface(of([x, y, z]), lambda u, v, w: w - u) == zw.on_surface((x, y, z), lambda u, v, w: w - u)
+    assert list(zw.rate(of([x, a * y]))) == [vx, a * vy]
+    told = {"kinetic": (vx**2 + vy**2) / 2}
+    drawing = zw.Drawing(points={"A": of([x, y]), "O": of([0, 0])}, bars=[("A", "O")])
+    system = zw.System(**told, coordinates=of([y, x]), constraints=[zw.Friction(1, slip=of([vx, vy]))], drawing=drawing)
+    assert system.coordinates == (y, x)
+    assert system == zw.System(**told, coordinates=(y, x), constraints=[zw.Friction(1, slip=(vx, vy))])
+    forced = zw.System(coordinates=(x, y), mass=sp.eye(2), force=of([y, x]))
+    assert forced == zw.System(coordinates=(x, y), mass=sp.eye(2), force=[y, x])
+    # Builders and questions.
+    bar = zw.Linkage("bar", gravity=of([0, -1])).ground("O", 0, 0).point("A", mass=1).chain("O A", lengths=of([a]))
+    assert a in bar.force("A", of([0, r1])).system().parameters
+    arm = zw.Bodies("arm", gravity=of([0, 0, -1])).body("link", mass=1, inertia=of([1, 2, 2]), at=of([0, 0, 1]))
+    arm.revolute("hinge", "ground", "link", at=of([0, 0, 0]), axis=of([0, 1, 0]), limits=of([-1, 1]))
+    arm.force("link", of([0, 0, a]))
+    assert [item.name for item in arm.system().constraints] == ["hinge low", "hinge high"]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -16,6 +16,7 @@ from zwang._bodies.picture import known_part, picture
 from zwang._bodies.placement import BodyPose, entries, pose
 from zwang._bodies.values import Values
 from zwang._declare.drawing import Drawing
+from zwang._declare.given import components as components_of
 from zwang._declare.shapes import Form, Implicit
 from zwang._declare.system import System
 from zwang._declare.tree import GROUND, RigidBody
@@ -244,11 +245,9 @@ class Bodies:
             raise DeclarationError(f"{self._where}: two contacts are called '{label}'. Give each its own name=.")
         where = f"{self._where}: contact '{label}'"
         if friction is not None and not callable(friction):
-            several = isinstance(friction, (tuple, list))
-            mu = tuple(
-                self._values(item, f"{where}: friction", least=0) for item in (friction if several else [friction])
-            )
-            friction = mu if several else mu[0]
+            both = components_of(friction)
+            mu = [self._values(item, f"{where}: friction", least=0) for item in (both or [friction])]
+            friction = mu[0] if both is None else tuple(mu)
         if restitution is not None:
             restitution = self._values(restitution, f"{where}: restitution", least=0)
         self._told.contacts[label] = ContactPart(first, second, friction, restitution, label)
@@ -312,8 +311,8 @@ class Bodies:
         self._require_point(point, f"force '{label}'")
         if axes not in ("ground", "body"):
             raise DeclarationError(f"{self._where}: force '{label}': axes= is 'ground' or 'body', not {axes!r:.40}.")
-        items = list(components) if hasattr(components, "__iter__") and not isinstance(components, str) else []
-        if len(items) != 3:
+        items = components_of(components)
+        if items is None or len(items) != 3:
             raise DeclarationError(
                 f"{self._where}: force '{label}' must have three components; it was given {components!r:.60}."
             )

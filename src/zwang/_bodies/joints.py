@@ -9,6 +9,7 @@ import sympy as sp
 
 from zwang._bodies.parts import KINDS, JointPart
 from zwang._bodies.values import Values
+from zwang._declare.given import components
 from zwang._declare.vectors import Vector
 from zwang.errors import DeclarationError, nearest
 
@@ -112,7 +113,7 @@ def _axes(
     def read(item: Any) -> tuple[Vector, ...]:
         if kind != "universal":
             return (values.axis(item, f"{where}: {word}"),)
-        pair = list(item) if hasattr(item, "__len__") and not isinstance(item, str) else []
+        pair = components(item) or []
         if len(pair) != 2:
             raise DeclarationError(
                 f"{where}: axes= needs two directions, that on the first body and that on the second."
@@ -132,13 +133,14 @@ def _options(given: Mapping[str, Any], place: int, count: int, values: Values, w
 
     def pick(key: str, default: Any) -> Any:
         item = given.get(key, default)
-        if count == 1 or item is None or (not isinstance(item, (tuple, list)) and item == default):
+        items = None if count == 1 else components(item)
+        if count == 1 or item is None or (items is None and item == default):
             return item
-        if not isinstance(item, (tuple, list)) or len(item) != count:
+        if items is None or len(items) != count:
             raise DeclarationError(
                 f"{where}: {key}= needs {count} items, one for each coordinate; it was {item!r:.60}."
             )
-        return item[place]
+        return items[place]
 
     found: dict[str, Any] = {"limits": _limits(pick("limits", None), values, where)}
     bounce = pick("restitution", None)
@@ -152,7 +154,7 @@ def _options(given: Mapping[str, Any], place: int, count: int, values: Values, w
 def _limits(given: Any, values: Values, where: str) -> tuple[Any, Any] | None:
     if given is None:
         return None
-    items = list(given) if isinstance(given, (tuple, list)) else []
+    items = components(given) or []
     if len(items) != 2 or items == [None, None]:
         raise DeclarationError(
             f"{where}: limits= is a pair (low, high), one of them may be None; it was {given!r:.60}."

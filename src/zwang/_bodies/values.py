@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 
 from zwang import _expressions
+from zwang._declare.given import components
 from zwang._declare.symbols import parameter
 from zwang._declare.symbols import t as time
 from zwang._declare.vectors import Expressions, Matrix, Vector
@@ -156,8 +157,7 @@ def _require_inertia(entries: tuple[Any, ...], where: str) -> None:
 
 
 def _listed(given: Any, where: str, needed: str) -> list[Any]:
-    if isinstance(given, sp.MatrixBase):
-        return list(given.tolist()) if given.cols > 1 else list(given)
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
+    found = components(given)
+    if found is None:
         raise DeclarationError(f"{where}: {needed}: that is needed; it was given {given!r:.80}.")
-    return list(given)
+    return found

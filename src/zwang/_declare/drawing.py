@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zwang import _expressions
 from zwang._declare.constraints import Unilateral
 from zwang._declare.frozen import Frozen
-from zwang._declare.given import Text, as_expression
+from zwang._declare.given import Text, as_expression, components
 from zwang._declare.numeric_values import numbers_of
 from zwang._declare.shapes import FORMS, Form
 from zwang._declare.symbols import Coordinate, Dependent, Time, Velocity, parameter, symbol_table
@@ -373,9 +373,10 @@ def _mapping(given: Any, what: str) -> Iterable[tuple[Any, Any]]:
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+    found = components(given)
+    if found is None:
         raise DeclarationError(f"Drawing: {what}= must be a list of names or of pairs; it was given {given!r:.60}.")
-    return list(given)
+    return found
 
 
 def _label(name: Any) -> str:

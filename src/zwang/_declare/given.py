@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
@@ -22,6 +23,27 @@ class Text(sp.Symbol):
         return (self.name,), {}
 
 
+def components(given: Any) -> list[Any] | None:
+    """Return what a list or vector holds, of a matrix its rows, and None for what is neither.
+
+    SymPy's matrices and arrays can't be told by being iterable: they aren't. A row and a column are vectors.
+
+    Examples
+    --------
+    >>> components(sp.Matrix([1, 2])), components(sp.Matrix([[1, 2]])), components((1, 2)), components("1 2")
+    ([1, 2], [1, 2], [1, 2], None)
+    """
+    shape = getattr(given, "shape", None)
+    if isinstance(shape, tuple) and hasattr(given, "tolist"):
+        if not shape:
+            return None
+        flat = len(shape) == 2 and 1 in shape
+        return [item for row in given.tolist() for item in row] if flat else list(given.tolist())
+    if isinstance(given, (str, Mapping)) or not hasattr(given, "__iter__"):
+        return None
+    return list(given)
+
+
 def as_expression(value: Any, where: str) -> Any:
     """Return `value` as a SymPy expression; texts wait, as `Text`, for their system."""
     if isinstance(value, sp.Expr):
@@ -36,8 +58,8 @@ def as_expression(value: Any, where: str) -> Any:
 
 def as_slip(value: Any, where: str) -> tuple[Any, ...]:
     """Return the slip velocities as a tuple of one or two expressions."""
-    several = isinstance(value, (sp.MatrixBase, list, tuple)) or bool(getattr(value, "shape", ()))
-    items = list(value) if several else [value]
+    listed = components(value)
+    items = [value] if listed is None else listed
     if len(items) not in (1, 2):
         raise DeclarationError(f"{where}: slip= needs one velocity or an orthonormal pair; it was given {len(items)}.")
     return tuple(as_expression(item, f"{where}: slip") for item in items)

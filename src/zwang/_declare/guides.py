@@ -6,12 +6,12 @@ law needs no scale. Where grad F vanishes the guide has no normal, and evaluatin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sympy as sp
 
-from zwang._declare.given import Text, as_expression
+from zwang._declare.given import Text, as_expression, components
 from zwang._declare.symbols import rate
 from zwang.errors import DeclarationError
 
@@ -86,8 +86,8 @@ def tangents_of(nx: Any, ny: Any, nz: Any) -> tuple[tuple[Any, Any, Any], tuple[
 
 
 def _components(point: Sequence[Any], count: int, where: str) -> list[sp.Expr]:
-    items = list(point) if isinstance(point, Iterable) else []
-    if len(items) != count:
+    items = components(point)
+    if items is None or len(items) != count:
         raise DeclarationError(f"{where}: the point needs {count} components; it was given {point!r:.80}.")
     found = [as_expression(item, f"{where}: the point") for item in items]
     if any(isinstance(item, Text) for item in found):
@@ -103,7 +103,7 @@ def _implicit(
         names = [sp.Dummy(f"X{i}", real=True) for i in range(len(place))]
         expression = implicit(*names)
     elif isinstance(implicit, sp.Expr):
-        names = list(variables) if variables is not None else place
+        names = place if variables is None else components(variables) or []
         if not all(isinstance(name, sp.Symbol) for name in names) or len(names) != len(place):
             raise DeclarationError(
                 f"{where}: the components of the point are not symbols, so it isn't clear which symbols of the "

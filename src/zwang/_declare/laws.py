@@ -14,9 +14,7 @@ from functools import wraps
 from importlib.metadata import entry_points
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-import sympy as sp
-
-from zwang._declare.given import as_expression, as_slip
+from zwang._declare.given import as_expression, as_slip, components
 from zwang.errors import DeclarationError, nearest
 
 GROUP = "zwang.laws"
@@ -228,10 +226,11 @@ def _field(value: Any, where: str) -> Any:
     """Return a field of a law: None, an expression, or a pair of them."""
     if value is None:
         return None
-    if isinstance(value, (list, tuple, sp.MatrixBase)) or bool(getattr(value, "shape", ())):
-        if len(value) != 2:
-            raise DeclarationError(f"{where} needs one number, or a pair for a pair of slips; it has {len(value)}.")
-        return tuple(as_expression(item, where) for item in value)
+    items = components(value)
+    if items is not None:
+        if len(items) != 2:
+            raise DeclarationError(f"{where} needs one number, or a pair for a pair of slips; it has {len(items)}.")
+        return tuple(as_expression(item, where) for item in items)
     return as_expression(value, where)
 
 

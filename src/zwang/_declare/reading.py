@@ -12,7 +12,7 @@ from zwang import _expressions
 from zwang._declare.checks import modulo_turns
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.frozen import Frozen
-from zwang._declare.given import Text, as_expression
+from zwang._declare.given import Text, as_expression, components
 from zwang._declare.symbols import (
     Coordinate,
     Dependent,
@@ -92,9 +92,9 @@ def raw_expressions(
         if potential is not None:
             found["potential"] = as_expression(potential, f"{name}: potential")
     else:
-        rows = [list(row) for row in (mass.tolist() if hasattr(mass, "tolist") else mass)]
+        rows = [components(row) or [row] for row in components(mass) or ()]
         vector = _flat(force)
-        if any(len(row) != len(rows) for row in rows) or len(vector) != len(rows):
+        if not rows or any(len(row) != len(rows) for row in rows) or len(vector) != len(rows):
             raise DeclarationError(
                 f"{name}: mass= must be square and force= as long as its rows; {len(rows)} rows given."
             )
@@ -108,8 +108,7 @@ def raw_expressions(
 
 
 def _flat(vector: Any) -> list[Any]:
-    items = vector.tolist() if hasattr(vector, "tolist") else list(vector)
-    return [item[0] if isinstance(item, (list, tuple)) else item for item in items]
+    return [item[0] if isinstance(item, (list, tuple)) and item else item for item in components(vector) or ()]
 
 
 def named_constraints(name: str, constraints: Iterable[Any]) -> list[Constraint]:
@@ -164,7 +163,8 @@ def coordinate_order(
                 f"Give it: System(coordinates=({listed}), ...)."
             )
         return tuple(sorted(found, key=lambda item: item.place))
-    given = tuple(coordinates) if isinstance(coordinates, Iterable) else (coordinates,)
+    together = components(coordinates)
+    given: tuple[Coordinate, ...] = (coordinates,) if together is None else tuple(together)
     wrong = [item for item in given if not isinstance(item, Coordinate)]
     if wrong or not given:
         raise DeclarationError(

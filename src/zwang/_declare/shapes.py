@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._declare.given import components
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
@@ -129,10 +130,7 @@ class Hull(Form):
     points: Sequence[Sequence[Any]]
 
     def __post_init__(self) -> None:
-        try:
-            places = tuple(tuple(place) for place in self.points)
-        except TypeError:
-            places = ()
+        places = tuple(tuple(components(place) or ()) for place in components(self.points) or ())
         if len(places) < 3 or any(len(place) not in (2, 3) for place in places):
             raise DeclarationError("Hull: at least three places of two or three components are needed.")
         object.__setattr__(self, "points", places)
@@ -187,7 +185,7 @@ class HalfSpace(Form):
     offset: Any = 0
 
     def __post_init__(self) -> None:
-        normal = tuple(self.normal) if hasattr(self.normal, "__iter__") and not isinstance(self.normal, str) else ()
+        normal = tuple(components(self.normal) or ())
         if len(normal) != 3:
             raise DeclarationError(
                 f"HalfSpace: the normal must have three components; it was given {self.normal!r:.60}."

@@ -19,6 +19,7 @@ from sympy.core.assumptions import _assume_defined
 from sympy.core.facts import InconsistentAssumptions
 
 from zwang import _expressions
+from zwang._declare.given import components
 from zwang.errors import DeclarationError, nearest
 
 VELOCITY_PREFIX = "v_"
@@ -343,8 +344,9 @@ def rate(quantity: Any) -> Any:
     """
     if isinstance(quantity, sp.MatrixBase):
         return quantity.applyfunc(rate)
-    if isinstance(quantity, (list, tuple)):
-        return sp.Matrix([rate(item) for item in quantity])
+    items = components(quantity)
+    if items is not None:
+        return sp.Matrix([rate(item) for item in items])
     if isinstance(quantity, (int, float)):
         return sp.Integer(0)
     if not isinstance(quantity, sp.Expr):

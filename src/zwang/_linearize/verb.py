@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._declare.given import as_expression
+from zwang._declare.given import as_expression, components
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
@@ -261,8 +261,8 @@ def _outputs(question: MotionQuestion, outputs: Any) -> dict[str, Any]:
     if isinstance(outputs, Mapping):
         given = {str(key): value for key, value in outputs.items()}
     else:
-        single = isinstance(outputs, str) or not isinstance(outputs, Iterable)
-        given = {str(getattr(item, "name", item)): item for item in ([outputs] if single else outputs)}
+        listed = components(outputs)
+        given = {str(getattr(item, "name", item)): item for item in ([outputs] if listed is None else listed)}
     reader = Reader(system.name, system.coordinates, [*system.expressions().values(), *system.parameters])
     known = {*system.coordinates, *system.velocities, *system.parameters, *system.inputs, time}
     found = {}

@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+from zwang._declare.given import components
 from zwang._declare.guides import on_curve
 from zwang._declare.laws import Coulomb, is_law
 from zwang._declare.symbols import Coordinate, Velocity
@@ -137,12 +138,13 @@ def applied_forces(parts: Inventory, layout: JointLayout) -> dict[Coordinate, An
             add(-spring.damping * stretching, stretching)
     for force in parts.forces:
         (x, y), (u, v) = layout.position(force.point), layout.velocity(force.point)
-        components = force.components(x, y, u, v) if callable(force.components) else force.components
-        if not isinstance(components, (tuple, list, sp.MatrixBase)) or len(components) != 2:
+        told = force.components(x, y, u, v) if callable(force.components) else force.components
+        both = components(told)
+        if both is None or len(both) != 2:
             raise DeclarationError(
-                f"{parts.where}: the force at '{force.point}' must have two components; it gave {components!r}."
+                f"{parts.where}: the force at '{force.point}' must have two components; it gave {told!r}."
             )
-        for component, velocity in zip(components, (u, v), strict=True):
+        for component, velocity in zip(both, (u, v), strict=True):
             add(component, velocity)
     for torque in parts.torques:
         add(torque.value, _spin(parts.bars[torque.bar], layout))

@@ -8,6 +8,7 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.drawing import Drawing
+from zwang._declare.given import components as components_of
 from zwang._declare.system import System
 from zwang._linkage import assembly, layout
 from zwang._linkage.inventory import Inventory
@@ -181,7 +182,8 @@ class Linkage:
     def chain(self, names: str | Sequence[str], *, lengths: Any, mass: Any = 0) -> Linkage:
         """Add bars between successive points; one length for all, or one for each [m]; `mass` of each bar [kg]."""
         listed = split(names, f"{self._parts.where}: chain")
-        each = list(lengths) if isinstance(lengths, (list, tuple)) else [lengths] * (len(listed) - 1)
+        told = components_of(lengths)
+        each = [lengths] * (len(listed) - 1) if told is None else told
         if len(listed) < 2 or len(each) != len(listed) - 1:
             need = f"{len(listed)} points need {max(len(listed) - 1, 1)} lengths; {len(each)} given"
             raise DeclarationError(f"{self._parts.where}: chain: {need}.")

@@ -9,6 +9,7 @@ from typing import Any
 import sympy as sp
 
 from zwang import _expressions
+from zwang._declare.given import components
 from zwang._declare.symbols import Coordinate, Velocity, parameter, t
 from zwang.errors import DeclarationError
 
@@ -62,9 +63,9 @@ def _check_number(expr: Any, where: str, above: float | None, least: float | Non
 
 def pair(given: Any, where: str, *, time: bool = False) -> tuple[Any, Any]:
     """Return two expressions."""
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
+    items = components(given)
+    if items is None:
         raise DeclarationError(f"{where}: two components are needed, such as (0, -9.81); it was given {given!r}.")
-    items = list(given)
     if len(items) != 2:
         raise DeclarationError(f"{where}: two components are needed; {len(items)} were given.")
     return value(items[0], where, time=time), value(items[1], where, time=time)

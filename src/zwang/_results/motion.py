@@ -228,8 +228,8 @@ class Motion(Result):
         Parameters
         ----------
         what : expression, text, or the name of a point of the drawing or of a body
-            Of coordinates, velocities, parameters and time. The name of a joint that is that of its coordinate means
-            the coordinate.
+            Of coordinates, velocities, parameters and time; of several expressions, as in a Matrix, each has a column.
+            The name of a joint that is that of its coordinate means the coordinate.
         at : float or array, optional
             Times, for values from dense output; by default the rows.
 
@@ -240,6 +240,8 @@ class Motion(Result):
         >>> motion = zw.simulate(ball.system, ball.state, ball.params, until=0.1)
         >>> float(motion.values("y + 0*v_y", at=0.1).round(6)), motion.values("y").shape == motion.t.shape
         (0.95095, True)
+        >>> motion.values(("y", "v_y"), at=0.1).round(6)
+        array([ 0.95095, -0.981  ])
         """
         if self.source is None:
             raise DeclarationError(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._declare.given import as_expression
+from zwang._declare.given import as_expression, components
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
@@ -44,8 +44,8 @@ class Varied:
 
 def varied(system: System, given: Any, what: str) -> Varied:
     """Return what is varied, from names or symbols."""
-    single = isinstance(given, str) or not isinstance(given, Iterable)
-    listed = [given] if single else list(given)
+    items = components(given)
+    listed = [given] if items is None else items
     names = [item if isinstance(item, str) else str(getattr(item, "name", item)) for item in listed]
     start = [item.name for item in (*system.coordinates, *system.velocities)]
     params = [item.name for item in system.parameters]
@@ -116,6 +116,6 @@ class Observed:
 
 def names_of(given: Any) -> dict[str, Any]:
     """Return text -> expression of some expressions."""
-    single = isinstance(given, str) or not isinstance(given, Iterable)
-    listed = [given] if single else list(given)
+    items = components(given)
+    listed = [given] if items is None else items
     return {item if isinstance(item, str) else str(getattr(item, "name", item)): item for item in listed}

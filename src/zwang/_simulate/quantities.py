@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.measured import measured_in
-from zwang._declare.given import Text, as_expression
+from zwang._declare.given import Text, as_expression, components
 from zwang._declare.reading import Reader
 from zwang._declare.system import System
 from zwang._declare.tree import AXES
@@ -34,8 +34,8 @@ def quantities(ground: Ground, points: Mapping[str, Any], what: Any, states: tup
     with np.errstate(all="ignore"):
         values = evaluate(measured.graph, measured.values, given, np)
     columns = [np.broadcast_to(np.asarray(item, dtype=float), t.shape) for item in values]
-    place = isinstance(what, str) and what in (*points, *_bodies(system))
-    return np.stack(columns, axis=-1) if place else np.array(columns[0])
+    several = what in (*points, *_bodies(system)) if isinstance(what, str) else components(what) is not None
+    return np.stack(columns, axis=-1) if several else np.array(columns[0])
 
 
 def _bodies(system: System) -> tuple[str, ...]:
@@ -49,7 +49,10 @@ def _expressions(system: System, points: Mapping[str, Any], what: Any) -> tuple[
     elif isinstance(what, str) and what in _bodies(system):
         given = [Text(f"{axis}_{what}") for axis in AXES]
     else:
-        given = [as_expression(what, f"{system.name}: values")]
+        listed = components(what)
+        if listed == []:
+            raise DeclarationError(f"{system.name}: values: nothing is asked for. Give an expression, or several.")
+        given = [as_expression(item, f"{system.name}: values") for item in ([what] if listed is None else listed)]
     found = tuple(reader(item, "values") for item in given)
     known = {*(item.name for item in system._symbols()), *system.dependents}
     for expr in found:

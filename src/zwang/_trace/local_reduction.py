@@ -49,6 +49,11 @@ class Frame:
     left: Array
     cokernel: Array
 
+    @property
+    def lost(self) -> bool:
+        """Whether the rank that was asked for is not there: a singular value that counts is zero."""
+        return bool(self.rank and not self.values[self.rank - 1] > 0)
+
     def moved(self, z: Array) -> Array:
         """Return the q that belongs to kernel coordinates z, to first order."""
         return np.asarray(self.q + self.place.scale * (self.kernel @ z))
@@ -60,7 +65,7 @@ def frame(place: SpacePlace, q: Array, rank: int) -> Frame:
     for _ in range(20):
         value, rows = place.values(q)
         left, values, right = np.linalg.svd(rows)
-        if rank == 0:
+        if rank == 0 or not values[rank - 1] > 0:
             break
         step = -right[:rank].T @ ((left[:, :rank].T @ value) / values[:rank])
         q += place.scale * step

@@ -81,7 +81,7 @@ def _is_singular(found: Frame, tolerance: float) -> bool:
 
 def _candidates(place: SpacePlace, q: Array, rank: int) -> Iterator[Frame]:
     first = frame(place, q, rank)
-    if not np.isfinite(first.q).all() or _apart(place, first.q, q) > NEAR:
+    if not np.isfinite(first.q).all() or _apart(place, first.q, q) > NEAR or first.lost:
         return
     k = first.kernel.shape[1]
     for order in ORDERS:
@@ -115,7 +115,7 @@ def _by_derivatives(start: Frame, order: int) -> Frame | None:
         if length > NEAR:
             return None
         at = frame(at.place, at.moved(step), at.rank)
-        if _apart(at.place, at.q, start.q) > NEAR:
+        if _apart(at.place, at.q, start.q) > NEAR or at.lost:
             return None
         if length <= CONVERGED * (1 + np.abs(at.q / at.place.scale).max()):
             return at

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from zwang import _expressions
 from zwang._declare.files import from_dict
+from zwang._declare.given import components
 from zwang._declare.symbols import Coordinate
 from zwang._numerics.identified import between, quaternions_in
 from zwang._numerics.tolerances import real
@@ -326,13 +327,14 @@ def values_of(system: Any, space: Any) -> dict[Any, Any]:
 def quantities_of(system: Any, space: Any, onto: Any) -> list[Any]:
     """Return the two quantities as expressions."""
     where = f"{space.name}: onto="
-    if isinstance(onto, (str, sp.Basic)) or not isinstance(onto, Sequence) or len(onto) != 2:
-        count = len(onto) if isinstance(onto, Sequence) and not isinstance(onto, str) else 1
+    items = components(onto)
+    if items is None or len(items) != 2:
+        count = 1 if items is None else len(items)
         raise DeclarationError(
             f"{where} takes two quantities, coordinates or expressions of them, as in onto=('x', 'y'); it was given "
             f"{count}: {onto!r:.60}."
         )
-    return expressions_of(system, onto, where)
+    return expressions_of(system, items, where)
 
 
 def expressions_of(system: Any, items: Sequence[Any], where: str) -> list[Any]:
