@@ -418,6 +418,15 @@ def test_cycles_on_the_command_line(tmp_path):
     assert run("cycles", "bouncing_ball", "--vary", "e", "--within", "0:1", "--impact", "newton").exit_code == 1
 
 
+def test_recommend_on_the_command_line() -> None:
+    asked = ["circle_particle", "--constraint", "circle", "--until", "0.1"]
+    told = json.loads(run("recommend", *asked, "--error", "1e-3", "--json").stdout)
+    assert told["status"] == "VERIFIED" and told["achieved"] <= told["error"] == 1e-3
+    assert told == json.loads(run("limit", *asked, "--recommend", "1e-3", "--json").stdout)
+    assert run("recommend", *asked, "--error", "1e-3", "--budget", "steps=1").exit_code == 1
+    assert "--error" in run("recommend", *asked).output
+
+
 def test_lyapunov_on_the_command_line(tmp_path):
     picture = tmp_path / "history.png"
     asked = ["lyapunov", "belt_block", "--until", "1.5"]

@@ -6,6 +6,10 @@ So `zwang --version`, `zwang --help` and the completion of a shell load neither 
 from __future__ import annotations
 
 import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -13,6 +17,9 @@ import click
 import zwang
 
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+NO_READER = 141
+"""128 and the number of SIGPIPE: what a shell shows of a program whose reader has left."""
+UNWRITTEN = 2
 CRASH = 70
 """EX_SOFTWARE of sysexits.h."""
 CRASHED = (
@@ -37,6 +44,7 @@ COMMANDS = {
     "lyapunov": ("cycles", "lyapunov_", "How fast nearby motions part, on average."),
     "periodic": ("cycles", "periodic_", "A periodic motion and its multipliers."),
     "reactions": ("reactions", "reactions_", "Every acceleration and reaction the laws allow."),
+    "recommend": ("limit", "recommend_", "The stiffness that meets an error, and what it costs."),
     "realize": ("limit", "realize_", "A model file with a constraint made by springs or friction."),
     "reproduce": ("reproduce", "reproduce", "Check five papers claim by claim."),
     "selftest": ("selftest", "selftest", "Hold zwang against independent computations, on random problems."),
@@ -50,8 +58,29 @@ COMMANDS = {
 """Name -> module of this package, its command there, and what `zwang --help` says of it."""
 
 
+@contextmanager
+def written() -> Iterator[None]:
+    """Tell what can't be written to stdout: no reader is left (`zwang gallery | head -1`), or its disk is full."""
+    try:
+        yield
+    except BrokenPipeError:
+        with suppress(OSError, ValueError, AttributeError):  # what is left in the buffer goes nowhere, at the end too
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise click.exceptions.Exit(NO_READER) from None
+    except OSError as error:
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        click.echo(f"{error.filename or 'standard output'}: {error.strerror or error}", err=True)
+        raise click.exceptions.Exit(UNWRITTEN) from None
+
+
 class LazyGroup(click.Group):
     """Commands that are imported when they are asked for."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the arguments, and write help and version."""
+        with written():
+            return super().make_context(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
@@ -86,8 +115,9 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it can't have meant to raise is a crash, told with how to report it."""
         try:
-            return super().invoke(ctx)
-        except (click.exceptions.Exit, click.Abort, click.ClickException, OSError):
+            with written():
+                return super().invoke(ctx)
+        except (click.exceptions.Exit, click.Abort, click.ClickException):
             raise
         except Exception:  # whatever it is, it is a mistake of ours
             import traceback
@@ -117,7 +147,7 @@ def main(verbose: int) -> None:
 
     MODEL is a model file (.toml), a robot (.urdf, .xml), or the name of a system of the gallery.
     Exit codes: 0 done, 1 the model has no answer, 2 wrong usage or a file that could not be written, 70 a crash of
-    zwang itself, 130 Ctrl-C.
+    zwang itself, 130 Ctrl-C, 141 nobody reads on.
     """
     if verbose:
         from zwang._logs import show_log

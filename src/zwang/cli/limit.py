@@ -1,4 +1,4 @@
-"""The commands limit and realize: constraints made by springs or friction, of growing strength or of one."""
+"""The commands limit, recommend and realize: constraints made by springs or friction, of growing strength or of one."""
 
 from __future__ import annotations
 
@@ -67,27 +67,57 @@ def limit_(
 
     Numbers may be expressions such as pi/3. Exit code 1: there is no limit, or none could be told.
     """
-    if wanted is not None and asked.picture is not None:
-        raise DeclarationError("--plot draws a study; with --recommend there is none. Leave one of them out.")
+    if wanted is not None:
+        if asked.picture is not None:
+            raise DeclarationError("--plot draws a study; with --recommend there is none. Leave one of them out.")
+        _recommended(asked, names, way, until, number(wanted, "--recommend"), options)
+        return
     by = _way(asked.system, names, way, options)
     strong = None if strengths is None else [number(item, "--strengths") for item in strengths.split(",")]
-    end, chosen = number(until, "--until"), names[0] if len(names) == 1 else names
-    answer: LimitStudy | Recommendation
-    if wanted is not None:
-        answer = recommend(
-            asked.model, chosen, asked.state, asked.params, error=number(wanted, "--recommend"), until=end, by=by,
-            budget=asked.budget, inputs=asked.inputs,
+    with progress(f"limit of {asked.system.name}", PERMILLE) as show:
+        answer = limit(
+            asked.model, _chosen(names), asked.state, asked.params, by=by, until=number(until, "--until"),
+            strengths=strong, budget=asked.budget, inputs=asked.inputs,
+            progress=lambda share: show(int(PERMILLE * share), "strengths"),
         )  # fmt: skip
-        good = answer.status is RecommendationStatus.VERIFIED
-    else:
-        with progress(f"limit of {asked.system.name}", PERMILLE) as show:
-            answer = limit(
-                asked.model, chosen, asked.state, asked.params, by=by, until=end, strengths=strong,
-                budget=asked.budget, progress=lambda share: show(int(PERMILLE * share), "strengths"),
-                inputs=asked.inputs,
-            )  # fmt: skip
-        good = answer.status in (LimitStatus.CONVERGES, LimitStatus.CONVERGES_ELSEWHERE)
+    good = answer.status in (LimitStatus.CONVERGES, LimitStatus.CONVERGES_ELSEWHERE)
     asked.end(answer, as_plain, good=good, drawn=lambda one, path: draw(one, path, shown))
+
+
+RECOMMEND = """\b
+Examples:
+  zwang recommend circle_particle --constraint circle --error 1e-4
+  zwang recommend sleigh_ahead --constraint blade --until 2 --error 1e-3 --json
+"""
+
+
+@command("recommend", RECOMMEND, inputs=True, out="the recommendation")
+@realized_options
+@click.option("--until", default="1", show_default=True, metavar="TIME", help="End of the time it is to hold for [s].")
+@click.option("--error", required=True, metavar="ERROR", help="What positions may be off by.")
+def recommend_(
+    asked: Request, names: tuple[str, ...], way: str | None, until: str, error: str, **options: Any
+) -> None:
+    """The stiffness, or the strength of friction, that keeps positions within an error, and what it costs.
+
+    Numbers may be expressions such as pi/3. Exit code 1: none was verified.
+    """
+    _recommended(asked, names, way, until, number(error, "--error"), options)
+
+
+def _recommended(
+    asked: Request, names: tuple[str, ...], way: str | None, until: str, error: float, options: dict[str, Any]
+) -> None:
+    by = _way(asked.system, names, way, options)
+    answer = recommend(
+        asked.model, _chosen(names), asked.state, asked.params, error=error, until=number(until, "--until"), by=by,
+        budget=asked.budget, inputs=asked.inputs,
+    )  # fmt: skip
+    asked.end(answer, as_plain, good=answer.status is RecommendationStatus.VERIFIED)
+
+
+def _chosen(names: tuple[str, ...]) -> str | tuple[str, ...]:
+    return names[0] if len(names) == 1 else names
 
 
 REALIZE = """\b

@@ -64,6 +64,14 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
     click.echo(json.dumps(as_json(value), indent=indent, allow_nan=False))
 
 
+class PipeConsole(Console):
+    """A console that leaves it to the group of commands how to end where its reader went away."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich has caught."""
+        raise BrokenPipeError
+
+
 def print_table(head: Iterable[str], rows: Iterable[Iterable[str]], *, right: Iterable[int] = ()) -> None:
     """Write a table to stdout; on a terminal it folds to the width, in a pipe every row is one line."""
     table = Table(box=None, pad_edge=False)
@@ -71,7 +79,7 @@ def print_table(head: Iterable[str], rows: Iterable[Iterable[str]], *, right: It
         table.add_column(column, justify="right" if place in set(right) else "left")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    console = Console(markup=False, highlight=False)
+    console = PipeConsole(markup=False, highlight=False)
     if not console.is_terminal:
         console.width = 10_000
     console.print(table)
@@ -95,7 +103,7 @@ def tell_mistakes(command: Callable[..., Any]) -> Callable[..., Any]:
             code = NO_ANSWER if isinstance(error, StateError) else WRONG_USAGE
             fail(f"{type(error).__name__}: {error}", exit_code() or code)
         except BrokenPipeError:
-            raise  # the reader of the pipe went away; Python says so by itself
+            raise  # the reader of the pipe went away: the group of commands ends with its own code
         except KeyboardInterrupt:
             fail("Interrupted.", exit_code() or 130)
         except OSError as error:
