@@ -402,3 +402,27 @@ def test_project_is_the_nearest_of_many_admissible_states(seed: int) -> None:
     good = np.all([near @ n / np.linalg.norm(n) + d >= 0 for n, d in planes], axis=0)
     distances = np.einsum("ki,ij,kj->k", near - start, mass, near - start)[good]
     assert found.distance**2 <= distances.min() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-6, 1e6, 1e9])
+@pytest.mark.parametrize("squared", [True, False])
+def test_states_off_their_constraints_are_so_in_every_unit(size: float, squared: bool) -> None:
+    (a, b), _ = zw.coordinates("a b")
+    v_a, v_b = (item.velocity for item in (a, b))
+    rod = a**2 + b**2 - size**2 if squared else sp.sqrt(a**2 + b**2) - size
+    wall = a - sp.Float(1.2 * size)
+
+    def system(*exprs: sp.Expr) -> zw.System:
+        held = [zw.Bilateral(expr, name=f"c{k}") for k, expr in enumerate(exprs)]
+        return zw.System(kinetic=(v_a**2 + v_b**2) / 2, coordinates=[a, b], constraints=held)
+
+    off = {"a": 0.9 * size, "b": -0.8 * size, "v_a": 0.3 * size, "v_b": 0.1 * size}
+    with pytest.raises(zw.StateError, match="no state that satisfies the constraints"):
+        zw.compile(system(rod, wall)).project(off)
+    with pytest.raises(zw.StateError, match="is off constraint 'c0'"):
+        zw.compile(system(rod)).check(off)
+    for on in (zw.compile(system(rod)).project(off), zw.hold(system(rod), off, {}, ["c0"])):
+        assert np.hypot(float(on["a"]), float(on["b"])) == pytest.approx(size, rel=1e-14)
+    far = {**off, "a": 1.2 * size}  # out of reach: left as it was
+    left = zw.hold(system(rod), far, {}, ["c0"], fixed=["a"])
+    assert {name: float(left[name]) for name in far} == far

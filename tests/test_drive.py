@@ -319,3 +319,44 @@ def test_paths_that_do_not_lead_there_are_not_driven() -> None:
         zw.drive(driven, space.path(one.state, one.state), zw.gallery.get("ellipse_pendulum_cartesian").params)
     with pytest.raises(zw.DeclarationError, match="drive needs a mapping of coordinates, a Motion, or a path"):
         zw.drive(robot, 3, {})
+
+
+@pytest.mark.parametrize("time", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("size", [1e-9, 1e-6, 1e6])
+def test_units_change_no_input(size: float, time: float) -> None:
+    (a, b), (v_a, v_b) = zw.coordinates("a b")
+    u, l, g = zw.inputs("u"), *zw.parameters("l g")
+    rod = zw.Bilateral(a**2 + b**2 - l**2, name="rod")
+    arm = zw.System(
+        name="arm", kinetic=(v_a**2 + v_b**2) / 2, potential=g * b, forces={a: u}, constraints=[rod], coordinates=[a, b]
+    )
+    angle = 0.4 + 0.3 * zw.t / time
+    found = zw.drive(arm, {a: l * sp.sin(angle)}, {"l": size, "g": size / time**2}, times=[0.0, time], start={b: -size})
+    assert found.status.name == "UNIQUE"
+    # a'' = -w^2 a and b'' = -w^2 b: along the circle u cos(angle) = g sin(angle).
+    expected = np.tan([0.4, 0.7])
+    np.testing.assert_allclose(found.inputs["u"] * time**2 / size, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_a_range_of_inputs_is_one_however_small(size: float) -> None:
+    (a,), (v_a,) = zw.coordinates("a")
+    u, w = zw.inputs("u w")
+    both = zw.System(name="both", kinetic=v_a**2 / 2, forces={a: u + w}, coordinates=[a])
+    found = zw.drive(both, {a: size * zw.t**2}, times=[0.0, 1.0])
+    assert np.isnan(found.inputs["u"]).all() and np.isinf(found.ranges["u"]).all()
+    rough = zw.System(
+        name="rough", kinetic=v_a**2 / 2, forces={a: u}, constraints=[zw.Friction(size, slip=v_a, name="f")]
+    )
+    rest = zw.drive(rough, {a: size + 0 * zw.t}, times=[0.0])
+    assert np.isnan(rest.inputs["u"]).all()
+    np.testing.assert_allclose(rest.ranges["u"], [[-size, size]], rtol=1e-9)
+
+
+def test_inputs_that_do_not_act_linearly_are_refused() -> None:
+    (a,), (v_a,) = zw.coordinates("a")
+    u = zw.inputs("u")
+    for force in (sp.Max(u, 0), u**2, sp.Abs(u)):
+        system = zw.System(name="bent", kinetic=v_a**2 / 2, forces={a: force}, coordinates=[a])
+        with pytest.raises(zw.DeclarationError, match="does not enter the forces linearly"):
+            zw.drive(system, {a: zw.t}, times=[0.0])

@@ -453,3 +453,17 @@ def test_a_million_states_refute_no_claim_that_is_proved() -> None:
         status, count = refuting(source, 10_000)
         points, proved = points + count, proved + (status == "PROVED")
     assert proved > 10
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e-9])
+def test_a_witness_lies_in_its_box_however_small(size: float) -> None:
+    (x, y), (v_x, v_y) = zw.coordinates("x y")
+    c = zw.parameters("c")
+    curve = zw.Bilateral(x**2 - y**2 - c, name="curve")
+    hyperbola = zw.System(name="hyperbola", kinetic=(v_x**2 + v_y**2) / 2, constraints=[curve])
+    around = {"x": (-size, size), "y": (-size, size)}
+    # It is singular at c = 0 alone.
+    for low in (1e-3, 1e-7, 1e-11):
+        found = zw.guarantee("regular", hyperbola, {**around, "c": (low * size**2, 2 * low * size**2)})
+        assert found.status.name != "REFUTED", low
+    assert zw.guarantee("regular", hyperbola, {**around, "c": (-(size**2), size**2)}).status.name == "REFUTED"

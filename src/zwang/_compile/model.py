@@ -300,18 +300,25 @@ class Model:
         tol: float = 1e-9,
         inputs: Mapping[Any, Any] | None = None,
     ) -> float:
-        """Return the largest violation of the constraints; more than `tol` is a StateError that names it."""
+        """Return the largest violation of the constraints, in the units of its expression or rate.
+
+        More than `tol` times the size of its terms is a StateError that names it.
+        """
         tol = real(tol, "tol", least=0, where=self.system.name)
         model, params, _ = with_inputs(self, state, params, inputs)
         model, state = model.acting(state)
         if model is not self:
             return model.check(state, params, tol=tol)
-        terms = self.terms(state, params)
+        given = resolve(self.system, state, params)
+        terms = self._ask(given, lambda: self.kernels.terms(given.t, given.q, given.v, given.params))
         self.require_finite(terms)
-        size, words, cure = largest_violation(self.system, terms)
-        if size > tol:
-            raise StateError(f"{self.system.name}: the state {words} by {size:.1e} (tol {tol:.0e}). {cure}")
-        return size
+        found = self._ask(given, lambda: largest_violation(self.system, self.kernels, given, terms, tol))
+        if found.share > tol:
+            raise StateError(
+                f"{self.system.name}: the state {found.words} by {found.size:.1e} ({found.share:.0e} of the size of "
+                f"its terms, tol {tol:.0e}). {found.cure}"
+            )
+        return found.size
 
     def project(
         self,

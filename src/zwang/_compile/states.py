@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +13,10 @@ from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._kernels import Service, SparseTerms, Terms
+from zwang._numerics.contact.admission import Sizes, characteristic, sizes_near
 from zwang._numerics.linear.kkt import RANK_TOLERANCE
 from zwang._numerics.linear.projection import OneSided, nearest_change, refined
+from zwang._numerics.sizes import sizes_at
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]
@@ -29,28 +32,99 @@ ON = 1e-12
 PROJECT = "Use compile(system).project(state, params) for the nearest state that satisfies the constraints."
 
 
-def largest_violation(system: System, terms: Terms | SparseTerms) -> tuple[float, str, str]:
-    """Return the largest violation of any constraint over all states, what it violates in words, and the cure.
+@dataclass(frozen=True)
+class Violation:
+    """The constraint that is violated most.
+
+    Attributes
+    ----------
+    share : float
+        The violation relative to the size of the terms; in units where nothing at the state has a size.
+    size : float
+        In the units of the declared expression, or of its rate.
+    words, cure : str
+        What it violates, and what to do about it.
+    """
+
+    share: float = 0.0
+    size: float = 0.0
+    words: str = "satisfies its constraints"
+    cure: str = ""
+
+
+def largest_violation(
+    system: System, kernels: Service, at: Inputs, terms: Terms | SparseTerms, tol: float
+) -> Violation:
+    """Return the largest violation of any constraint over all states, relative to the size of its terms.
 
     Bilateral position-level constraints count with their values and rates, unilateral ones where they are penetrated.
-    Violations are in the units of the declared expressions and of their rates.
+    Where rows vanish, as where constraints touch, what is above `tol` is compared with their size beside the state.
     """
-    worst, words, cure = 0.0, "satisfies its constraints", ""
+    turns = turning(system)
+    own = characteristic(terms, turns, sizes_at(terms, turns, at.q, at.v))
+    found = _violation(system, terms, own, tol)
+    if found.share <= tol:
+        return found
+    _, near = sizes_near(kernels.terms, terms, at.t, at.q, at.v, at.params, turns)
+    return _violation(system, terms, near, tol)
+
+
+def turning(system: System) -> NDArray[np.bool_]:
+    """Say which coordinates of a system are angles."""
+    return np.array([item.angle for item in system.coordinates], dtype=bool)
+
+
+def shares(misses: Array, sizes: Array) -> Array:
+    """Return misses as parts of their sizes; where nothing has a size, as they are."""
+    return np.asarray(misses / np.where(sizes > 0, sizes, 1.0))
+
+
+def gap_shares(
+    kernels: Service,
+    at: Inputs,
+    terms: Terms | SparseTerms,
+    turns: NDArray[np.bool_],
+    positions: Sequence[int],
+    tol: float,
+) -> Array:
+    """Return how far off constraints on positions states (B) are, relative to the size of their terms.
+
+    Where rows vanish, what is above `tol` is compared with their size beside the state.
+    """
+    values = np.abs(terms.value)
+    own = characteristic(terms, turns, sizes_at(terms, turns, at.q, at.v)).gap
+    found: Array = shares(values, own)[positions].max(axis=0, initial=0.0)
+    left = np.flatnonzero((found > tol) & np.isfinite(at.q).all(axis=0))
+    if len(left):
+        part = terms.chosen(left)
+        params = at.params if at.params.shape[1] == 1 else at.params[:, left]
+        _, near = sizes_near(kernels.terms, part, at.t[left], at.q[:, left], at.v[:, left], params, turns)
+        found[left] = shares(values[:, left], near.gap)[positions].max(axis=0, initial=0.0)
+    return found
+
+
+def _violation(system: System, terms: Terms | SparseTerms, sizes: Sizes, tol: float) -> Violation:
+    """Return the largest violation of values, and of rates where values hold."""
+    values, rates = Violation(), Violation()
     normals = [item for item in system.constraints if not isinstance(item, Friction)]
     for place, item in enumerate(normals):
-        value, rate = terms.value[place], terms.rate[place]
-        if isinstance(item, Bilateral):
-            misses = [("is off constraint", np.abs(value))]
-            if item.level == "position":
-                misses.append(("has a velocity that leaves constraint", np.abs(rate)))
+        two_sided, extent = isinstance(item, Bilateral), sizes.rate[place]
+        miss = np.abs(terms.value[place]) if two_sided else np.maximum(-terms.value[place], 0.0)
+        words = f"{'is off' if two_sided else 'violates'} constraint '{item.name}'"
+        if item.level == "position":
+            values = _larger(values, miss, sizes.gap[place], words)
+            if two_sided:
+                words = f"has a velocity that leaves constraint '{item.name}'"
+                rates = _larger(rates, np.abs(terms.rate[place]), extent, words)
         else:
-            misses = [("violates constraint", np.maximum(-value, 0.0))]
-        for phrase, miss in misses:
-            size = float(miss.max())
-            if size > worst:
-                worst, words = size, f"{phrase} '{item.name}'"
-                cure = PROJECT
-    return worst, words, cure
+            rates = _larger(rates, miss, extent, words)
+    return values if values.share > tol else max(values, rates, key=lambda found: found.share)
+
+
+def _larger(known: Violation, misses: Array, sizes: Array, words: str) -> Violation:
+    parts = shares(misses, sizes)
+    k = int(parts.argmax())
+    return Violation(float(parts[k]), float(misses[k]), words, PROJECT) if parts[k] > known.share else known
 
 
 class ProjectedState(dict[str, float]):
@@ -76,9 +150,10 @@ class _Ways:
     positions: list[int]
     gaps: list[int]
     limits: list[int]
+    turns: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, normals: list[Any]) -> _Ways:
+    def of(cls, normals: list[Any], turns: NDArray[np.bool_]) -> _Ways:
         two_sided = [isinstance(item, Bilateral) for item in normals]
         position = [item.level == "position" for item in normals]
         places = range(len(normals))
@@ -87,7 +162,13 @@ class _Ways:
             [k for k in places if two_sided[k] and position[k]],
             [k for k in places if not two_sided[k] and position[k]],
             [k for k in places if not two_sided[k] and not position[k]],
+            turns,
         )
+
+    def extent(self, *places: Array) -> Array:
+        """Return how large coordinates (n, 1) are: angles 1, the others as the largest of them at any of the places."""
+        length = max((float(np.abs(q[~self.turns]).max(initial=0.0)) for q in places), default=0.0)
+        return np.where(self.turns, 1.0, length or 1.0)[:, None]
 
 
 def project(system: System, kernels: Service, inputs: Inputs, tol: float) -> ProjectedState:
@@ -95,7 +176,7 @@ def project(system: System, kernels: Service, inputs: Inputs, tol: float) -> Pro
     if inputs.shape:
         raise StateError(f"{system.name}: project takes one state; it was given a batch of shape {inputs.shape}.")
     normals = [item for item in system.constraints if not isinstance(item, Friction)]
-    ways = _Ways.of(normals)
+    ways = _Ways.of(normals, turning(system))
     given = kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     q, first = _placed(kernels, inputs, ways, tol)
     least = max(1e3 * tol, 1e-9)
@@ -105,13 +186,13 @@ def project(system: System, kernels: Service, inputs: Inputs, tol: float) -> Pro
             terms = kernels.terms(inputs.t, q, v, inputs.params)
             v[:, 0] += _change(terms, ways.held, -_rates(normals, terms)[ways.held], ways.limits, cut)
         terms = kernels.terms(inputs.t, q, v, inputs.params)
-        size, words, _ = largest_violation(system, terms)
-        if size <= least or _holds(normals, terms, q[:, 0], v[:, 0], least):
+        left = largest_violation(system, kernels, replace(inputs, q=q, v=v), terms, least)
+        if left.share <= least:
             break
     else:
         raise StateError(
             f"{system.name}: no state that satisfies the constraints was reached from here: after {NEWTON_STEPS} steps "
-            f"of Newton's method the state {words} by {size:.1e}. Start nearer to an admissible state."
+            f"of Newton's method the state {left.words} by {left.size:.1e}. Start nearer to an admissible state."
         )
     found = ProjectedState({item.name: float(q[i, 0]) for i, item in enumerate(system.coordinates)})
     found |= {item.name: float(v[i, 0]) for i, item in enumerate(system.velocities)}
@@ -154,15 +235,15 @@ def _reached(
     kernels: Service, inputs: Inputs, q: Array, ways: _Ways, cut: float, tol: float, steps: int = NEWTON_STEPS
 ) -> tuple[Array, bool]:
     """Return positions moved towards the constraints by Newton's method, and whether they are on them."""
-    q = q.copy()
+    start, q = q, q.copy()
     for _ in range(steps):
         terms = kernels.terms(inputs.t, q, inputs.v, inputs.params)
         step = _change(terms, ways.positions, -terms.value[ways.positions, 0], ways.gaps, cut)
         q[:, 0] += step
-        if np.abs(step).max(initial=0.0) <= tol * (1 + np.abs(q).max()):
+        if (np.abs(step) <= tol * ways.extent(start, q)[:, 0]).all():
             break
     rows = np.abs(terms.at(0)[1])
-    reach = ON * (rows * (1 + np.abs(q).max())).max(axis=1, initial=0.0)
+    reach = ON * (rows * ways.extent(start, q)[:, 0]).max(axis=1, initial=0.0)
     value = terms.value[:, 0]
     on = (np.abs(value) <= reach)[ways.positions].all() and (value >= -reach)[ways.gaps].all()
     return q, bool(on)
@@ -186,22 +267,6 @@ def _nearest(kernels: Service, inputs: Inputs, q: Array, ways: _Ways, cut: float
 
     mass = kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params).at(0)[0]
     return refined(at, reach, mass, start, q[:, 0], cut)[:, None]
-
-
-def _holds(normals: list[Any], terms: Terms | SparseTerms, q: Array, v: Array, least: float) -> bool:
-    """Whether constraints hold up to a part of what their terms can be: at speeds of 1e9 a rate of 1e-7 is rounding."""
-    rows = np.abs(terms.at(0)[1])
-    for place, item in enumerate(normals):
-        value, rate = float(terms.value[place, 0]), float(terms.rate[place, 0])
-        reach, speed = (float(rows[place].max(initial=0.0) * np.abs(each).max(initial=0.0)) for each in (q, v))
-        if isinstance(item, Bilateral):
-            on = item.level == "position"
-            good = abs(value) <= least * (reach if on else speed) and (not on or abs(rate) <= least * speed)
-        else:
-            good = -value <= least * (reach if item.level == "position" else speed)
-        if not good:
-            return False
-    return True
 
 
 def _rates(normals: list[Any], terms: Terms | SparseTerms) -> Array:

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model
 from zwang._compile.given_inputs import driven
+from zwang._compile.states import gap_shares, turning
+from zwang._compile.values import resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.given import Text, as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Input, Velocity
 from zwang._declare.symbols import t as time
+from zwang._numerics.linear.rank import rank_metric
 from zwang._numerics.tolerances import instants, real
 from zwang._reactions.holding import hold
 from zwang._results.folds import PathStatus, SurfacePath
@@ -34,8 +37,8 @@ NEARBY = 2e-4
 """Part of a Motion between places at which its velocities are looked at."""
 GUESSES = 20  # random places from which an assembly is looked for
 DEAD = 1e-5
-"""Least singular value of the rows, relative to the largest, below which they leave a direction undetermined: where it
-vanishes, positions that close to 1e-13 are known to the root of that."""
+"""Least singular value of the unit rows below which they leave a direction undetermined: where it vanishes, positions
+that close to 1e-13 are known to the root of that."""
 ASIDE = 1e-2
 """Part of its size by which a prescribed coordinate is moved to see whether a lost rank comes back."""
 SAME = 1e-6
@@ -43,7 +46,7 @@ SAME = 1e-6
 ROUGHLY = 1e-3
 """The same at a dead centre, where a configuration is known to the root of what its constraints stay open by."""
 CLOSED = 1e-9
-"""Part of the coordinates by which constraints may stay open."""
+"""Part of the size of their terms by which constraints may stay open."""
 
 
 class MotionPoint(NamedTuple):
@@ -244,7 +247,7 @@ class PrescribedMotion:
         """Return a state on the constraints: near where the motion was going, or the first of all assemblies found."""
         if self.last is not None or not self.free:
             state = self._held(instant, known, self._ahead(instant))
-            if self.free and self._off(state) > CLOSED * (1 + max(abs(state[name]) for name in self.names)):
+            if self.free and self._off(state) > CLOSED:
                 self._refuse(instant, known, state)
             return state
         source = np.random.default_rng(0)
@@ -264,8 +267,7 @@ class PrescribedMotion:
             state = self._held(instant, known, place)
             q = np.array([state[name] for name in self.names])
             same = ROUGHLY if self._loose(state) else SAME
-            closed = self._off(state) <= CLOSED * (1 + np.abs(q).max())
-            if closed and not any(self._apart(q, one) <= same for one, _ in found):
+            if self._off(state) <= CLOSED and not any(self._apart(q, one) <= same for one, _ in found):
                 found.append((q, state))
         if not found:
             self._refuse(instant, known, state)
@@ -280,7 +282,8 @@ class PrescribedMotion:
         told = ", ".join(f"{name} = {value[0]:.6g}" for name, value in known.items())
         raise StateError(
             f"{self.system.name}: drive: at t = {instant:.6g} no configuration was found that closes the constraints "
-            f"with {told}; they stay open by {self._off(state):.1e}. Prescribe a motion within reach, or give start=."
+            f"with {told}; they stay open by {self._off(state):.1e} of the size of their terms. Prescribe a motion "
+            "within reach, or give start=."
         )
 
     def _ahead(self, instant: float) -> Array:
@@ -299,18 +302,19 @@ class PrescribedMotion:
         return {name: float(value) for name, value in found.items()}
 
     def _off(self, state: Mapping[str, float]) -> float:
-        """Return by how much bilateral constraints on positions are open."""
-        value = self.model.terms(state, self.values).value
+        """Return by how much bilateral constraints on positions are open, relative to the size of their terms."""
+        at = resolve(self.model.system, state, self.values)
+        terms = self.model.terms(state, self.values)
         relations = [item for item in self.system.constraints if not isinstance(item, Friction)]
         chosen = [k for k, item in enumerate(relations) if isinstance(item, Bilateral) and item.level == "position"]
-        return float(np.abs(np.asarray(value)[chosen]).max(initial=0.0))
+        return float(gap_shares(self.model.kernels, at, terms, turning(self.system), chosen, CLOSED)[0])
 
     def _apart(self, first: Array, second: Array) -> float:
         """Return how far two configurations are apart, angles on their circles; what is nan is not compared."""
-        gap = first - second
-        turns = np.array([2 * np.pi if item.angle else 0.0 for item in self.system.coordinates])
-        gap = np.where(turns > 0, gap - turns * np.round(gap / np.where(turns > 0, turns, 1.0)), gap)
-        return float(np.nanmax(np.abs(gap), initial=0.0)) / (1 + float(np.nanmax(np.abs(first), initial=0.0)))
+        gap, turns = first - second, turning(self.system)
+        gap = np.where(turns, gap - 2 * np.pi * np.round(gap / (2 * np.pi)), gap)
+        length = float(np.nanmax(np.abs([first[~turns], second[~turns]]), initial=0.0))
+        return float(np.nanmax(np.abs(gap / np.where(turns, 1.0, length or 1.0)), initial=0.0))
 
     def _rows(self, state: Mapping[str, float]) -> tuple[Array, Array, list[int]]:
         """Return the rows and right sides of the bilateral constraints, and the places of what follows from them."""
@@ -322,11 +326,14 @@ class PrescribedMotion:
     def _loose(self, state: Mapping[str, float]) -> tuple[str, ...]:
         """Return the coordinates that the rows leave undetermined."""
         rows, _, places = self._rows(state)
-        matrix = rows[:, places]
-        if not len(matrix) or not np.any(matrix):
+        if not len(rows):
             return tuple(self.free)
+        metric = rank_metric(rows, self.model.terms(state, self.values).at(0)[0])
+        rows = rows / np.linalg.norm(metric, axis=1)
+        lengths = np.linalg.norm(rows, axis=1)
+        matrix = (rows / np.where(lengths > 0, lengths, 1.0)[:, None])[:, places]
         _, sizes, right = np.linalg.svd(matrix)
-        rank = int((sizes > DEAD * sizes.max()).sum())
+        rank = int(np.count_nonzero(sizes > DEAD))
         return tuple(sorted({self.free[int(np.argmax(np.abs(row)))] for row in right[rank:]}))
 
     def _comes_back(self, state: Mapping[str, float], known: Mapping[str, Any], instant: float) -> bool:
@@ -338,7 +345,7 @@ class PrescribedMotion:
             }
             source = np.random.default_rng(1)
             beside = self._held(instant, moved, place + ASIDE * source.normal(size=len(place)))
-            if self._off(beside) <= CLOSED * (1 + np.abs(place).max()) and not self._loose(beside):
+            if self._off(beside) <= CLOSED and not self._loose(beside):
                 return True
         return False
 

@@ -7,7 +7,8 @@ reactions; those count that give the prescribed accelerations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from zwang._declare.system import System
 from zwang._declare.units import units_shown
 from zwang._drive.course import MotionPoint, PrescribedMotion
 from zwang._numerics.budget import Allowed, Budget, Spent, spend, spending
-from zwang._numerics.contact.problem import ContactProblem
+from zwang._numerics.contact.problem import ContactProblem, dense
 from zwang._numerics.contact.rows import Contact
 from zwang._numerics.tolerances import require_kinds
 from zwang._reactions.admissible import contact_problem
@@ -36,6 +37,12 @@ Array = NDArray[np.float64]
 BUDGET = Budget(steps=1_000_000, memory=1_000_000_000)
 CLOSE = 1e-6
 """Part of the accelerations by which those of a solution may miss the prescribed ones."""
+ONE = 1e-9
+"""Part of the forces at work by which the ends of a range may differ and be one."""
+LINEAR = 1e-9
+"""Part by which an input twice as large may do more or less than twice as much."""
+LARGE = 2.0**200
+"""An input beside which all other forces are nothing; a power of two, so that it rounds nothing away."""
 WORST = ("UNIQUE", "UNIQUE_MOTION", "MULTIPLE", "FOUND", "UNDECIDED", "SINGULAR", "INADMISSIBLE", "NONE")
 """From the most favourable status to the least."""
 
@@ -143,6 +150,61 @@ def drive(
     )
 
 
+def slope(force: Callable[[float], Array]) -> Array | None:
+    """Return what a force changes by with an input, to rounding of the change; None where it isn't linear in it.
+
+    It is asked of an input so large that what is there without it is below rounding, in whatever units.
+
+    Examples
+    --------
+    >>> slope(lambda u: np.array([1e20 + 3 * u, u])).round(9)
+    array([3., 1.])
+    >>> slope(lambda u: np.array([max(u, 0.0)])) is None
+    True
+    """
+    base, change, other = force(0.0), force(LARGE), force(-2.0 * LARGE)
+    change, other = change - base, other - base
+    if not (np.abs(other + 2.0 * change) <= LINEAR * np.abs(other)).all():
+        return None
+    return np.asarray(change / LARGE)
+
+
+class _Metric:
+    """Lengths of accelerations and of rows in the kinetic metric, in which all units are one."""
+
+    def __init__(self, problem: ContactProblem) -> None:
+        self.problem = problem
+
+    def length(self, a: Array) -> float:
+        """Return sqrt(a^T M a)."""
+        return float(np.sqrt(max(a @ (self.problem.mass @ a), 0.0)))
+
+    @cached_property
+    def rows(self) -> tuple[Array, Array]:
+        """The lengths of the rows of normals and of tangents: accelerations that forces of one make."""
+        return self._lengths(self.problem.rows.normal), self._lengths(self.problem.rows.tangent)
+
+    def _lengths(self, rows: Any) -> Array:
+        full = np.nan_to_num(dense(rows))
+        squares = np.einsum("ij,ji->i", full, self.problem.inverse_times(full.T)) if len(full) else np.zeros(0)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+    def pull(self, solution: Solution) -> float:
+        """Return the largest acceleration that a force of a solution makes by itself."""
+        ends = (solution.ranges.normal, solution.ranges.tangential)
+        found = 0.0
+        for lengths, values in zip(self.rows, ends, strict=True):
+            least = np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=-1).ravel()
+            if len(least) == len(lengths):
+                found = max(found, float((lengths * least).max(initial=0.0)))
+        return found
+
+    def force(self, k: int, pull: float) -> float:
+        """Return the force of contact k that accelerates by so much."""
+        own = float(self.rows[0][k])
+        return pull / own if own > 0 else 0.0
+
+
 class _DrivenInstant:
     """What the laws say at one instant."""
 
@@ -168,17 +230,16 @@ class _DrivenInstant:
         state = {**{item.name: float(x) for item, x in named}, "t": self.t}
         zero = {**given, **dict.fromkeys(unknown, 0.0)}
         base = contact_problem(model, state, params, inputs=zero)
-        force = np.asarray(base.force, dtype=float)
+
+        def force_of(name: str, value: float) -> Array:
+            return np.asarray(model.terms(state, params, inputs={**zero, name: value}).force[:, 0])
+
         pushes = []
         for name in unknown:
-            one, two = (
-                np.asarray(contact_problem(model, state, params, inputs={**zero, name: size}).force, dtype=float)
-                - force
-                for size in (1.0, 2.0)
-            )
-            if np.abs(two - 2 * one).max(initial=0.0) > 1e-9 * (1 + np.abs(two).max(initial=0.0)):
+            push = slope(partial(force_of, name))
+            if push is None:
                 raise DeclarationError(f"{system.name}: drive: the input '{name}' does not enter the forces linearly.")
-            pushes.append(one)
+            pushes.append(push)
         extra = [
             Contact(row, bias=float(row @ self.a), bilateral=True, name=f"input {name}")
             for name, row in zip(unknown, pushes, strict=True)
@@ -187,10 +248,15 @@ class _DrivenInstant:
         problem = ContactProblem(base.mass, base.force, contacts=[*base.contacts, *extra])
         answer: Any = reactions(problem, exact=False, certify=False)
         found = without_bookkeeping(answer, system.bookkeeping)
-        size = 1.0 + float(np.abs(self.a).max(initial=0.0))
+        metric = _Metric(problem)
+        pull = max(metric.length(self.a), metric.length(problem.inverse_times(np.asarray(problem.force))))
+        pulls = [max(pull, metric.pull(solution)) for solution in found.solutions]
         good = [
-            s for s in found.solutions if np.abs(np.asarray(s.acceleration) - self.a).max(initial=0.0) <= CLOSE * size
+            solution
+            for solution, size in zip(found.solutions, pulls, strict=True)
+            if metric.length(np.asarray(solution.acceleration) - self.a) <= CLOSE * size
         ]
+        pull = max(pulls, default=pull)
         self.solutions = tuple(good)
         self.residual = float(found.residual) if good else 0.0
         self.status = self._status(found, good)
@@ -200,7 +266,8 @@ class _DrivenInstant:
             if spans:
                 low, high = min(s[0] for s in spans), max(s[1] for s in spans)
                 self.spans[name] = (low, high)
-                one = np.isfinite([low, high]).all() and high - low <= 1e-9 * (1 + abs(low))
+                size = max(abs(low), abs(high), metric.force(k, pull))
+                one = np.isfinite([low, high]).all() and high - low <= ONE * size
                 self.values[name] = low if one else float("nan")
 
     def _status(self, found: Any, good: list[Solution]) -> ReactionsStatus:

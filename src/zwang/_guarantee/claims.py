@@ -30,7 +30,7 @@ from zwang.errors import DeclarationError, StateError, ZwangError
 
 SURE = 1e-9
 """Part of the terms by which a witness must violate a claim."""
-INSIDE = 1e-9  # relative; a state on the border belongs to the region
+INSIDE = 1e-9  # relative to the larger end; a state on the border belongs to the region
 UNIQUE = (ReactionsStatus.UNIQUE, ReactionsStatus.UNIQUE_MOTION)
 
 
@@ -96,7 +96,8 @@ class BoxQuestion:
 
     def _inside(self, state: Mapping[str, float]) -> bool:
         for name, (low, high) in self.box.items():
-            if name in state and not low - INSIDE * (1 + abs(low)) <= state[name] <= high + INSIDE * (1 + abs(high)):
+            border = INSIDE * max(abs(low), abs(high))
+            if name in state and not low - border <= state[name] <= high + border:
                 return False
         return True
 

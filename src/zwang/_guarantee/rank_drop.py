@@ -29,6 +29,7 @@ FOUND = 1e-11  # what is left of the equations, relative to their terms: roundin
 WIDTHS = (1e-8, 1e-6, 1e-10, 1e-4)
 """Half widths, in parts of the unknowns, of boxes in which a zero is proved."""
 RANKS = 1e-9  # relative: singular values of equations that say nothing new
+BORDER = 1e-15  # relative: a decimal number and the double next to it
 EXACT = 1e-6
 """How near a double zero, found to the root of rounding, is to the number that is meant."""
 TURN = 2 * np.pi * (1 - 1e-15)
@@ -72,6 +73,14 @@ class RankDrop:
         angles = {item.name for item in self.boxed.system.coordinates if item.angle}
         ends = zip(self.boxed.variables, self.low, self.high, low, high, strict=True)
         return all((name in angles and b - a >= TURN) or (a < c and d < b) for name, a, b, c, d in ends)
+
+    def _holds(self, numbers: dict[str, Any], angles: set[str]) -> bool:
+        """Return whether exact numbers lie in the box, whose border is known to rounding."""
+        ends = zip(self.boxed.variables, self.low, self.high, strict=True)
+        return all(
+            (name in angles and b - a >= TURN) or a - BORDER * abs(a) <= float(numbers[name]) <= b + BORDER * abs(b)
+            for name, a, b in ends
+        )
 
     def witness(self) -> Witness | None:
         """Return a state next to which the rank is proved to drop; None where none was found, or proved."""
@@ -202,6 +211,8 @@ class RankDrop:
             if abs(float(near) - value) > EXACT * (1 + abs(value)):
                 return None
             numbers[name] = near
+        if not self._holds(numbers, angles):
+            return None  # what it was taken for lies outside
         numbers |= {name: sp.Rational(float(ball)) for name, ball in self._known().items()}
         symbols = (*system.coordinates, *system.parameters)
         values = {item: numbers[item.name] for item in symbols if item.name in numbers}

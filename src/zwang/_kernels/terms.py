@@ -66,6 +66,10 @@ class Terms:
         """Return the terms of state number k alone."""
         return Terms(*(getattr(self, item.name)[..., k : k + 1] for item in fields(self)))
 
+    def chosen(self, places: NDArray[np.int64]) -> Terms:
+        """Return the terms of the states with these numbers."""
+        return Terms(*(getattr(self, item.name)[..., places] for item in fields(self)))
+
     def finite_rows(self, place: int) -> bool:
         """Say whether the row of a constraint is finite at every state."""
         return bool(np.isfinite(self.rows[place]).all())
@@ -111,6 +115,14 @@ class SparseTerms:
     def tangents(self, k: int) -> tuple[Array, Array]:
         """Return the rows of the slips and their biases of state number k, dense."""
         return self.slip_rows[k].toarray(), self.slip_bias[:, k]
+
+    def chosen(self, places: NDArray[np.int64]) -> SparseTerms:
+        """Return the terms of the states with these numbers."""
+        made: dict[str, Any] = {}
+        for item in fields(self):
+            part = getattr(self, item.name)
+            made[item.name] = tuple(part[k] for k in places) if isinstance(part, tuple) else part[..., places]
+        return SparseTerms(**made)
 
     def finite_rows(self, place: int) -> bool:
         """Say whether the row of a constraint is finite at every state."""

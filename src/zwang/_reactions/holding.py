@@ -7,6 +7,7 @@ the kinetic metric among the coordinates that may move. All states of a batch ar
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from zwang._compile.given_inputs import with_inputs
 from zwang._compile.model import Model, compile
+from zwang._compile.states import gap_shares, turning
 from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.system import System
@@ -25,6 +27,7 @@ Array = NDArray[np.float64]
 NEWTON_STEPS = 40  # quadratic from a state nearby
 TOLERANCE = 1e-13  # relative: rounding
 SAME_RANK = THRESHOLDS.rounding
+ON = 1e-9  # of the size of its terms: a constraint holds
 CHUNK = 8192  # states at a time: their matrices stay in the cache
 MASSLESS = 1e-13
 """Part of the largest inertia below which a direction has none."""
@@ -184,12 +187,17 @@ def _closed(
 ) -> tuple[Array, Array]:
     q, v = at.q, at.v
     positions = [place for place in places if relations[place].level == "position"]
+    turns = turning(model.system)
     with np.errstate(all="ignore"):
         for _ in range(NEWTON_STEPS):
             terms = _terms(model, at, q, v)
             step = least_change(terms.mass, terms.rows[positions], -terms.value[positions], moving[0])
             q = np.where(np.isfinite(step).all(axis=0), q + step, q)
-            if np.nanmax(np.abs(step), initial=0.0) <= TOLERANCE * (1.0 + np.abs(q).max(initial=0.0)):
+            lengths = np.maximum(
+                np.abs(at.q[~turns]).max(axis=0, initial=0.0), np.abs(q[~turns]).max(axis=0, initial=0)
+            )
+            size = np.where(turns[:, None], 1.0, np.where(lengths > 0, lengths, 1.0))
+            if np.nanmax(np.abs(step) / size, initial=0.0) <= TOLERANCE:
                 break
         terms = _terms(model, at, q, v)
         rows = [terms.rows[places], terms.slip_rows[[row for row, _ in wanted]]]
@@ -197,7 +205,7 @@ def _closed(
         misses += [terms.slip[row] - value for row, value in wanted]
         step = least_change(terms.mass, np.concatenate(rows), -np.array(misses), moving[1])
         reached = np.isfinite(step).all(axis=0) & np.isfinite(q).all(axis=0)
-        reached &= np.abs(terms.value[positions]).max(axis=0, initial=0.0) <= 1e-9 * (1.0 + np.abs(q).max(axis=0))
+        reached &= gap_shares(model.kernels, replace(at, q=q, v=v), terms, turns, positions, ON) <= ON
     return np.where(reached, q, at.q), np.where(reached, v + step, at.v)
 
 

@@ -162,7 +162,7 @@ def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedMotion:
     """The equations of motion, solved for as many unknowns as they determine."""
 
     form: list[Row]
@@ -193,7 +193,7 @@ def solve_faces(problem: ContactProblem) -> list[Face]:
     form, pivots = _reduced_echelon(_motion(problem), width + 1)
     if width in pivots:
         return []
-    solved = Solved(form, pivots, [i for i in range(width) if i not in pivots])
+    solved = SolvedMotion(form, pivots, [i for i in range(width) if i not in pivots])
     modes = [
         [([solved.shorter(row) for row in equal], [solved.shorter(row) for row in least]) for equal, least in each]
         for each in (_modes(c, j, n, k) for j, c in enumerate(problem.contacts))

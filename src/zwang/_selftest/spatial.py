@@ -86,7 +86,7 @@ def other_solutions(problem: ContactProblem, rng: np.random.Generator) -> Iterat
     step = float(1.0 / np.linalg.norm(gram, 2))
     scale = float(np.abs(free).max()) * step
     k = len(problem.contacts)
-    laws = _Laws.of(problem)
+    laws = _StackedLaws.of(problem)
     z = 10.0 * scale * rng.normal(size=(STARTS, k, 3))
     z[0] = 0.0
     for _ in range(STEPS):
@@ -101,7 +101,7 @@ def other_solutions(problem: ContactProblem, rng: np.random.Generator) -> Iterat
 
 
 @dataclass(frozen=True)
-class _Laws:
+class _StackedLaws:
     """Coefficients of friction; which contacts slide, and the force per load that they then have."""
 
     mu: Array
@@ -109,7 +109,7 @@ class _Laws:
     along: Array
 
     @classmethod
-    def of(cls, problem: ContactProblem) -> _Laws:
+    def of(cls, problem: ContactProblem) -> _StackedLaws:
         mu = np.array([c.friction for c in problem.contacts])
         slip = np.array([np.ravel(c.slip) for c in problem.contacts])
         speed = np.hypot(slip[:, 0], slip[:, 1])

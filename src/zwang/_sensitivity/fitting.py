@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._compile.states import shares, turning
 from zwang._compile.values import resolve
+from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import Trail, followed
 from zwang._numerics.budget import Allowed, Spent, spend, spending
+from zwang._numerics.contact.admission import characteristic
 from zwang._numerics.jit import tiered
+from zwang._numerics.sizes import sizes_at
 from zwang._reactions import hold
 from zwang._results import Provenance
 from zwang._results.finite import within_doubles
@@ -37,7 +41,7 @@ FLAT = 1e-6
 NUDGE = 1e-6
 """Part of a free value by which it is changed where a motion has no derivative."""
 CLOSED = 1e-9
-"""Gaps up to this, relative to 1 + the coordinates, are closed at the start."""
+"""Gaps and their rates up to this part of the size of their terms are closed at the start."""
 ENDLESS = 1e3
 """A value that has grown by so much, for nothing, is taken to grow for ever."""
 LOST = 1e6
@@ -191,17 +195,19 @@ class _Problem:
 
     def _closed(self) -> list[str]:
         """Return the constraints that the given start keeps closed: other starts keep them too."""
-        values = self.model.switched(self.question.on).evaluate(*self.split(self.start))
-        found = []
-        for item in self.model.switched(self.question.on).system.constraints:
-            key = str(item.name)
-            if key not in values.gaps:
-                continue
-            size = CLOSED * (1.0 + max(abs(value) for value in self.known.values()))
-            still = abs(float(values.gap_rates[key])) <= size or getattr(item, "level", "") == "velocity"
-            if type(item).__name__ == "Bilateral" or (abs(float(values.gaps[key])) <= size and still):
-                found.append(key)
-        return found
+        model = self.model.switched(self.question.on)
+        state, params = self.split(self.start)
+        at, terms = resolve(model.system, state, params), model.terms(state, params)
+        turns = turning(model.system)
+        sizes = characteristic(terms, turns, sizes_at(terms, turns, at.q, at.v))
+        gaps, rates = shares(np.abs(terms.value), sizes.gap), shares(np.abs(terms.rate), sizes.rate)
+        normals = [item for item in model.system.constraints if not isinstance(item, Friction)]
+        return [
+            str(item.name)
+            for place, item in enumerate(normals)
+            if isinstance(item, Bilateral)
+            or (gaps[place, 0] <= CLOSED and (item.level == "velocity" or rates[place, 0] <= CLOSED))
+        ]
 
     def split(self, x: Array) -> tuple[dict[str, float], dict[str, float]]:
         """Return state and parameters with free values."""
