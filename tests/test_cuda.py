@@ -148,8 +148,13 @@ def test_equations_that_are_too_long_are_refused_with_the_cure(monkeypatch: pyte
 
 @pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is here")
 def test_without_cupy_the_message_says_what_to_install() -> None:
-    with pytest.raises(zw.CompileError, match=r"needs CuPy.*pip install 'zwang\[cuda\]'.*backend='native'"):
-        zw.compile(ENTRY.system, "cuda").evaluate(ENTRY.state, ENTRY.params)
+    def swept() -> None:
+        zw.sweep("reactions", ENTRY.system, ENTRY.state, ENTRY.params, over={"m2": [1.0]}, backend="cuda")
+
+    for ask in (lambda: zw.compile(ENTRY.system, "cuda"), swept):  # before anything is computed
+        with pytest.raises(zw.CompileError, match=r"needs CuPy.*pip install 'zwang\[cuda\]'.*backend='native'"):
+            ask()
+    assert _compile_model._kept(ENTRY.system, "cuda", None).backend == "cuda"  # of a pickle
 
 
 def test_without_a_gpu_the_message_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -360,6 +360,18 @@ def test_an_elliptic_cone_is_friction_1_on_scaled_tangents():
                     assert np.allclose(first.tangential[0], -first.normal[0] * pair**2 * slip / size, rtol=1e-10)
 
 
+@pytest.mark.parametrize("static", [None, (0.0, 0.7)])
+@pytest.mark.parametrize("speed", [0.0, 1.5])
+def test_along_an_axis_of_no_length_there_is_no_friction_and_nothing_undetermined(static, speed):
+    for push, pull in ((3.0, -3.0), (20.0, -0.6 * 10)):
+        law = {"friction": (0, 0.6), "static_friction": static}
+        contact = zw.Contact([0, 0, 1], tangent=np.eye(3)[:2], slip=[speed, 0], **law)
+        found = zw.reactions(zw.ContactProblem(np.eye(3), [2.0, push, -10.0], [contact]))
+        assert found.status.name == "UNIQUE" and found.redundancy is None
+        assert np.allclose(found.solutions[0].tangential, [[0.0, pull]], atol=1e-12)
+        assert np.allclose(found.accelerations, [[2.0, push + pull, 0.0]], atol=1e-9)
+
+
 def test_sticking_in_a_plane_by_an_ellipse_at_rest_ends_where_the_ellipse_does():
     law = {"friction": (0.1, 0.4), "static_friction": (0.3, 0.5)}
     for angle in np.linspace(0, 2 * math.pi, 9):

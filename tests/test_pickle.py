@@ -71,6 +71,27 @@ def test_a_motion_arrives_with_all_that_follows_from_it(method: str, way: Any) -
 
 
 @WAYS
+@pytest.mark.parametrize("kind", ["expression", "table", "feedback", "held"])
+def test_a_motion_with_inputs_arrives(kind: str, way: Any) -> None:
+    (x,), (vx,) = zw.coordinates("x")
+    u = zw.inputs("u")
+    cart = zw.System(name="cart", kinetic=vx**2 / 2, forces={x: u - x})
+    asked: list[float] = []
+    value = {
+        "expression": zw.t**2,
+        "table": zw.Table([0.0, 0.4, 1.0], [0.0, 1.0, 0.5]),
+        "feedback": -vx,
+        "held": zw.Held(lambda state: asked.append(state["t"]) or -state["v_x"], every=0.1),  # of this process alone
+    }[kind]
+    motion = zw.simulate(cart, {"x": 1.0, "v_x": 0.0}, inputs={u: value}, until=0.5)
+    calls = len(asked)
+    again = way(motion)
+    assert repr(again) == repr(motion) and again.inputs.keys() == motion.inputs.keys()
+    np.testing.assert_array_equal(again.a, motion.a)
+    assert again.at(0.33) == motion.at(0.33) and again.residual == motion.residual and len(asked) == calls
+
+
+@WAYS
 def test_an_ensemble_arrives(way: Any) -> None:
     ball = zw.gallery.get("bouncing_ball")
     ensemble = zw.simulate(ball.system, {**ball.state, "y": np.array([1.0, 2.0])}, ball.params, until=0.2)

@@ -347,3 +347,22 @@ def test_unbounded_forces_that_rub_along_one_direction_have_a_range_along_the_ot
         for normal, friction in zip(item.ranges.normal, along, strict=True):
             far, near = np.abs(normal).max(), np.abs(normal).min()
             np.testing.assert_allclose(friction, [-0.3 * far, -0.3 * near], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 16, 28, 55, 190, 214, 285])
+def test_rough_contacts_that_pull_hold_by_each_other_where_their_rows_depend(seed: int) -> None:
+    """A body at rest that six or nine forces hold on three coordinates; some of two-sided contacts are negative."""
+    rng = np.random.default_rng([27, seed])
+    k, n = int(rng.integers(2, 4)), 3
+    contacts, force = [], np.zeros(n)
+    for j in range(k):
+        normal, tangent, mu = rng.normal(size=n), rng.normal(size=(2, n)), float(rng.uniform(0.1, 1.2))
+        push = float(rng.uniform(0.5, 3.0)) * (-1 if j == 0 else 1)
+        rub = 0.8 * mu * abs(push) * np.array([np.cos(seed + j), np.sin(seed + j)])
+        force -= push * normal + rub @ tangent
+        contacts.append(zw.Contact(normal, tangent=tangent, friction=mu, bilateral=j == 0))
+    root = rng.normal(size=(n, n))
+    found = zw.reactions(zw.ContactProblem(root @ root.T + np.eye(n), force, contacts))
+    held = [item for item in found.solutions if all(mode.startswith("stick") for mode in item.modes)]
+    assert held and found.status.name in ("UNIQUE_MOTION", "MULTIPLE") and found.complete
+    assert np.abs(held[0].acceleration).max() < 1e-9 and found.residual < 1e-9

@@ -338,6 +338,7 @@ def test_pictures_of_one_two_and_three_axes() -> None:
         ({"over": {"mu": [1.0]}, "keep": ("stats",)}, "Did you mean 'status'"),
         ({"over": {"mu": [1.0]}, "keep": ()}, "keep= is empty"),
         ({"over": {"mu": [1.0]}, "keep": ("t[-1",)}, "no path of attributes"),
+        ({"over": {"mu": [1.0]}, "keep": ("status.__class__",)}, "no path of attributes"),
         ({"over": {"mu": [1.0]}, "keep": {"a": "nowhere:f"}}, "can't be imported"),
         ({"over": {"mu": [1.0]}, "workers": 0}, "at least 1"),
         ({"over": {"mu": [1.0]}, "workers": "two"}, "or an executor"),

@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.given_inputs import Driven, expanded, plain_signal
 from zwang._results.signals import Held, Table
+from zwang.errors import StateError
 
 Array = NDArray[np.float64]
 SLACK = 1e-12
 """Part of an interval by which a time may miss an instant and still be that instant."""
+
+
+def _left_behind(state: Mapping[str, float]) -> NoReturn:
+    raise StateError(f"The held function stayed where its motion was made; it is asked at t = {state['t']:g} now.")
 
 
 class InputCourse:
@@ -43,6 +49,11 @@ class InputCourse:
             if isinstance(signal, Held) and name in driven.coefficients
         }
         self._asked = dict.fromkeys(self._held, 0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and sent: what was asked, not the functions, which may be of this process alone."""
+        kept = {name: Held(_left_behind, every=held.every) for name, held in self._held.items()}
+        return {**vars(self), "_held": kept, "driven": replace(self.driven, signals={**self.driven.signals, **kept})}
 
     def at(self, t: Any) -> Array:
         """Return the parameters (p, times) at times of the motion so far."""

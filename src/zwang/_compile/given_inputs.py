@@ -53,8 +53,8 @@ class Driven:
         Name of an input -> what it is.
     params : mapping
         Name -> value of what stands for inputs that are numbers.
-    put : callable
-        From an expression of the declared system to one of the other.
+    table : mapping
+        What stands for inputs and their rates in expressions.
     coefficients : mapping
         Name of an input that changes at instants -> the parameters that stand for it.
     origin : str
@@ -65,9 +65,13 @@ class Driven:
     system: System
     signals: Mapping[str, Signal]
     params: Mapping[str, float]
-    put: Callable[[Any], Any]
+    table: Mapping[Any, Any]
     coefficients: Mapping[str, tuple[str, ...]]
     origin: str
+
+    def put(self, expr: Any) -> Any:
+        """Return an expression of the declared system as one of the other."""
+        return expr.xreplace(self.table)
 
     @property
     def changing(self) -> bool:
@@ -233,11 +237,7 @@ def driven(system: System, inputs: Mapping[Any, Any] | None) -> Driven:
     key = (system.digest, system.name, forms)
     made, table, coefficients, origin = _SYSTEMS.get(key, lambda: _made(system, dict(forms)))
     numbers = {name: float(signal) for name, signal in signals.items() if isinstance(signal, float)}
-
-    def put(expr: Any) -> Any:
-        return expr.xreplace(table)
-
-    return Driven(system, made, signals, numbers, put, coefficients, origin)
+    return Driven(system, made, signals, numbers, table, coefficients, origin)
 
 
 def _form(signal: Signal) -> Any:

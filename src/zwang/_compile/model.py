@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,6 +30,8 @@ from zwang.errors import CompileError, DeclarationError, StateError, nearest, pr
 T = TypeVar("T")
 Array = NDArray[np.float64]
 _MODELS: Kept[Model] = Kept(64)
+ELSEWHERE = ("batch", "cuda")
+"""Backends that run on what a machine may lack."""
 FEW, SMALL = 8, 40
 """States and coordinates up to which plain Python is quicker than to load a compiler."""
 LOG = logging.getLogger("zwang.compile")
@@ -71,9 +72,16 @@ def compile(system: System | Model, backend: str | None = None, *, tier: str | N
     if not isinstance(system, System):
         raise DeclarationError(f"compile needs a System; it was given {system!r:.80}.")
     declared, name = system, backend or "native"
-    key = (declared.digest, declared.name, tuple(declared.units.items()), name, tier)
     LOG.info("compile '%s' for the backend %s", declared.name, name)
-    return _MODELS.get(key, lambda: Model(declared, name, tier))
+    model = _kept(declared, name, tier)
+    if name in ELSEWHERE:
+        model.kernels  # noqa: B018 - a machine that lacks what the backend runs on says so at once
+    return model
+
+
+def _kept(system: System, backend: str, tier: str | None) -> Model:
+    key = (system.digest, system.name, tuple(system.units.items()), backend, tier)
+    return _MODELS.get(key, lambda: Model(system, backend, tier))
 
 
 def _require_tier(tier: str | None) -> None:
@@ -118,7 +126,7 @@ class Model:
 
     def __reduce__(self) -> Any:
         # By the system: kernels are compiled code, which stays in its process; the cache on disk has it for the others.
-        return partial(compile, tier=self.tier), (self.system, self.backend)
+        return _kept, (self.system, self.backend, self.tier)
 
     @property
     def kernels(self) -> Service:

@@ -64,11 +64,12 @@ class Undetermined:
 
 @dataclass(frozen=True, eq=False)
 class _Force:
-    """Where a part of the unknowns belongs: a contact, whether it has a normal, friction per normal force."""
+    """Where a part of the unknowns belongs: a contact, whether it has a normal, friction per normal force, tangents."""
 
     contact: int
     has_normal: bool
     along: Array | None
+    tangents: tuple[int, ...] = ()
 
 
 def undetermined(problem: ContactProblem, solution: Solution, slip_tol: float) -> Undetermined:
@@ -149,7 +150,8 @@ def _friction_along(rows: ContactRows, solution: Solution, slip_tol: float) -> A
     rests = np.linalg.norm(moving, axis=1) <= slip_tol
     moving[rests, : at_rest.shape[1]] = at_rest[rests]
     speed = np.linalg.norm(moving, axis=1)
-    size = rows.friction * np.where(rows.bilateral & (solution.normal < 0), 1.0, -1.0)
+    pulls = np.array(solution.modes.codes) >= PULLS
+    size = rows.friction * np.where(rows.bilateral & pulls, 1.0, -1.0)
     return np.asarray(size[:, None] * moving / np.where(speed > 0, speed, 1.0)[:, None])
 
 
@@ -188,16 +190,19 @@ def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tupl
         if mode.plain is Mode.STICK and not rows.plain:
             mu, section = _section(sizes[j, 2:], p)
         known = not np.isnan(rows.normal_force[j])
-        pulls = bool(rows.bilateral[j] and load < 0)
+        pulls = bool(rows.bilateral[j] and mode.pulls)  # its force may not say so yet, where others can take it over
         if mode is Mode.OPEN:
             continue
         if mode.plain is Mode.STICK and mu > 0:
+            holds = _holding(rows, j, p)
+            across, held = tangents[own][holds], rub[j, holds]
+            section = {name: value[holds] if name == "axes" else value for name, value in section.items()}
             if known:
-                parts.append(Part(DISC, tangents[own], rub[j, :p], mu * abs(float(rows.normal_force[j])), **section))
+                parts.append(Part(DISC, across, held, mu * abs(float(rows.normal_force[j])), **section))
             else:
-                columns = np.vstack([normals[j], tangents[own]])
-                parts.append(Part(CONE, columns, np.append(load, rub[j, :p]), -mu if pulls else mu, **section))
-            forces.append(_Force(j, not known, None))
+                columns = np.vstack([normals[j], across])
+                parts.append(Part(CONE, columns, np.append(load, held), -mu if pulls else mu, **section))
+            forces.append(_Force(j, not known, None, tuple(holds)))
         elif not known:
             along = np.zeros(p)
             if mode.slips:
@@ -208,6 +213,11 @@ def _parts(problem: ContactProblem, solution: Solution, slip_tol: float) -> tupl
             parts.append(Part(kind, (normals[j] + along @ tangents[own])[None], np.array([load])))
             forces.append(_Force(j, True, along))
     return parts, forces
+
+
+def _holding(rows: ContactRows, j: int, p: int) -> list[int]:
+    """Return the tangents of a contact along which its law has friction: along an axis of no length there is none."""
+    return [i for i in range(p) if rows.axes is None or p < 2 or rows.axes[j, i] > 0]
 
 
 def _section(held: Array, p: int) -> tuple[float, dict[str, Any]]:
@@ -230,8 +240,12 @@ def _spread(parts: list[Part], forces: list[_Force], x: Array, count: int) -> tu
         j = force.contact
         if force.has_normal:
             normal[..., j] = own[..., 0]
-        rub = own[..., int(force.has_normal) :] if force.along is None else _times(own[..., :1], force.along)
-        tangential[..., j, : rub.shape[-1]] = rub
+        if force.along is None:
+            rub = own[..., int(force.has_normal) :]
+            tangential[..., j, list(force.tangents)] = rub
+        else:
+            rub = _times(own[..., :1], force.along)
+            tangential[..., j, : rub.shape[-1]] = rub
     return normal, tangential
 
 

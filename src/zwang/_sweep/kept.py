@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from zwang._results.study_columns import COUNT
 from zwang.errors import DeclarationError, nearest
 
-STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[(-?\d+(?: *, *-?\d+)*)\]|\[(?:'([^']*)'|\"([^\"]*)\"|([A-Za-z_][\w ]*))\]")
+STEP = re.compile(r"\.?([A-Za-z]\w*)|\[(-?\d+(?: *, *-?\d+)*)\]|\[(?:'([^']*)'|\"([^\"]*)\"|([A-Za-z_][\w ]*))\]")
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 MISSING = object()
 """Stands for what a result doesn't have at this point: an event that did not happen."""
@@ -49,7 +49,10 @@ class AttributePath:
             elif hasattr(value, key):
                 value = getattr(value, key)
             else:
-                raise DeclarationError(f"'{self.text}': there is no '{key}' in a {type(value).__name__}.")
+                known = sorted(name for name in dir(value) if not name.startswith("_"))
+                raise DeclarationError(
+                    f"'{self.text}': there is no '{key}' in a {type(value).__name__}. {nearest(str(key), known)}"
+                )
         return value
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from zwang import _interrupts
-from zwang._compile.model import Model
+from zwang._compile.model import Model, compile
 from zwang._declare.plain import law_modules, to_dict
 from zwang._declare.switched import ON
 from zwang._declare.system import System
@@ -140,6 +140,8 @@ def sweep(
         seed=whole(seed, "seed", least=0, where="sweep"),
     )
     staff = check_workers(workers)
+    if staff is None or isinstance(staff, int):  # another machine's workers find what theirs has
+        compile(declared, question.backend)
     if staff is not None:
         _check_sendable(question)
     check_progress(progress, "sweep")
