@@ -8,6 +8,7 @@ import sympy as sp
 
 import zwang as zw
 from contracts.random_systems import random_system
+from night import by_day
 from zwang._derive import derive_program
 from zwang._derive.program import Program
 from zwang._graph.evaluate import evaluate
@@ -15,6 +16,9 @@ from zwang._graph.graph import Graph
 from zwang._kernels.layout import TermLayout
 from zwang._kernels.outputs import Outputs
 from zwang._kernels.tape import record, taped
+
+LARGE = ("andrews", "gough_stewart", "stewart_triangle", "three_upu", "wedge_box")
+"""Systems whose terms are tapes, or loops over tables, in any case."""
 
 
 @pytest.mark.parametrize("states", [1, 15, 16, 40])
@@ -64,3 +68,23 @@ def test_every_function_has_its_value_and_nan_outside_its_domain(function) -> No
     finite = np.isfinite(expected)
     np.testing.assert_allclose(got[finite], expected[finite], rtol=1e-14)
     assert not np.isfinite(got[~finite]).any()
+
+
+@pytest.mark.parametrize("name", by_day([n for n in zw.gallery.names() if n not in LARGE], ["four_bar", "ladder"]))
+def test_tape_and_code_of_the_terms_give_the_same_bits(name: str) -> None:
+    """So it doesn't matter which of them the steps of `moreau` and what stands between motions ask."""
+    entry = zw.gallery.get(name)
+    functions = zw.compile(entry.system, tier="compiled").kernels.term_functions
+    n, source = len(entry.system.coordinates), np.random.default_rng(3)
+    params = np.array([float(entry.params[item.name]) for item in entry.system.parameters])
+    found = []
+    states = [(0.3, source.uniform(-1, 1, n), source.uniform(-1, 1, n)) for _ in range(5)]
+    for form in (functions, functions.brief):
+        out = np.empty((5, form.sizes[0]))
+        for state, row in zip(states, out, strict=True):
+            form.calls[0](*state, params, form.table, form.workspace(params), row)
+        found.append(out)
+    assert functions.brief is not functions
+    np.testing.assert_array_equal(*found)
+    t, q, v = (np.ascontiguousarray(np.array(row).T) for row in zip(*states, strict=True))
+    np.testing.assert_array_equal(functions.many(t, q, v, params[:, None])[:-1].T, found[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from dataclasses import fields
 from importlib.util import find_spec
 
@@ -14,8 +13,11 @@ from c_backend import on_a_device
 from contracts.random_systems import random_system
 from night import by_day
 from zwang._compile.values import resolve
-from zwang._kernels.numba import StraightFunctions
-from zwang._kernels.outputs import NO_TABLE
+from zwang._derive.program import Program
+from zwang._graph.graph import Graph
+from zwang._kernels import numba as compiled_dialect
+from zwang._kernels.numba import MANY, NumbaDialect
+from zwang._kernels.outputs import Outputs
 from zwang._kernels.terms import Terms
 
 RELATIVE = 1e-12  # the contract: rounding of well-conditioned states, nothing else
@@ -158,7 +160,8 @@ def test_lanes_in_c_agree_with_the_reference_on_every_gallery_system(name: str) 
 
 
 @pytest.mark.parametrize("seed", by_day(range(5, 200, 20), range(5, 200, 60)))
-def test_arrays_of_states_agree_with_the_reference(seed: int) -> None:
+def test_arrays_of_states_agree_with_the_reference(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_dialect, "MANY", 100)  # the compiled loop over states, which 20,000 would have
     system, params, state = random_system(seed)
     source = np.random.default_rng(seed)
     states = {name: value + 0.2 * source.uniform(-1, 1, 150) for name, value in state.items()}
@@ -183,8 +186,9 @@ def test_parameters_may_vary_with_the_state() -> None:
     np.testing.assert_allclose(native, reference, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("size", [1, 32, 33, 300])
-def test_few_and_many_states_have_no_seam(size: int) -> None:
+@pytest.mark.parametrize("size", [1, 15, 16, 299, 300])
+def test_few_and_many_states_have_no_seam(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_dialect, "MANY", 300)
     entry = zw.gallery.get("four_bar")
     source = np.random.default_rng(size)
     states = {name: value + 0.01 * source.normal(size=size) for name, value in entry.state.items()}
@@ -193,27 +197,18 @@ def test_few_and_many_states_have_no_seam(size: int) -> None:
     np.testing.assert_allclose(native.accelerations, reference.accelerations, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("lines", "states", "looped"), [(80, 32, False), (80, 33, True), (800, 100, False), (800, 101, True)]
-)
-def test_a_loop_over_states_is_compiled_where_that_is_sooner_than_asking_each(
-    lines: int, states: int, looped: bool
-) -> None:
-    def one(t, q, v, params, table, workspace, out):
-        out[0] = q[0] + params[0]
-        return 0
-
-    def loop(t, q, v, params, first, workspace, out, regular):
-        asked.append(states)
-        out[0], regular[:] = q[0] + params[0], True
-
-    asked: list[int] = []
-    module = types.ModuleType("of_this_test")
-    vars(module).update(shared=loop, each=loop, WORKSPACE=1)
-    functions = StraightFunctions((one,), (1,), NO_TABLE, lambda params: np.empty(1), module, lines)
-    q = np.arange(float(states))[None]
-    found = functions.many(np.zeros(states), q, q, np.array([[3.0]]))
-    assert np.array_equal(found, [q[0] + 3.0, np.ones(states)]) and bool(asked) is looped
-    asked.clear()
-    found = functions.many(np.zeros(states), q, q, 2.0 * q)  # parameters of their own, prepared for each by itself
-    assert np.array_equal(found, [3.0 * q[0], np.ones(states)]) and bool(asked) is (states > 32)
+def test_a_loop_over_states_is_compiled_for_many_and_a_tape_answers_for_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = Graph()
+    q, p = graph.input("q0"), graph.input("p0")
+    program = Program(graph, graph.input("t"), [q], [], [p], {}, [], [], [], [], (graph.zero, graph.zero))
+    outputs = Outputs((graph.add(q, p),))
+    functions = NumbaDialect().build(program, {"one": outputs}, "of_this_test")
+    asked: list[str] = []
+    for name in ("shared", "each"):
+        loop = getattr(functions.module, name)
+        monkeypatch.setattr(functions.module, name, lambda *args, l=loop: (asked.append(l.__name__), l(*args)))
+    for states in (1, 40, MANY - 1, MANY):
+        x, none, t = np.arange(float(states))[None], np.zeros((0, states)), np.zeros(states)
+        assert np.array_equal(functions.many(t, x, none, np.array([[3.0]])), [x[0] + 3.0, np.ones(states)])
+        assert np.array_equal(functions.many(t, x, none, 2.0 * x), [3.0 * x[0], np.ones(states)])
+    assert asked == ["shared", "each"]

@@ -165,7 +165,7 @@ def bouncing(
     from zwang._numerics.motion.bounces import BounceCode, bounce
 
     assert known.bands is not None
-    functions, terms = moving.kernels.functions, service.term_functions
+    functions, terms = moving.kernels.functions, service.term_functions.brief
     everything, sides = vector(params), np.asarray(sides)
     quick = functions.calls[4] if moving.kernels.glance(sides) else functions.calls[3]
     coded = with_addresses(bounce, *functions.calls[:3], quick, functions.calls[3], terms.calls[0], pack=BounceCode)
@@ -183,7 +183,7 @@ def term_places(service: Service, params: Array) -> TermPlaces:
     """Return where the terms of a system stand in what their function writes."""
     from zwang._numerics.motion.lone_impact import TermPlaces
 
-    layout, functions, program = service.layout, service.term_functions, service.program
+    layout, functions, program = service.layout, service.term_functions.brief, service.program
 
     def make() -> tuple[Any, ...]:
         names = ("mass", "force", "value", "rate", "rows", "slip", "slip_rows", "bounds", "gamma", "slip_bias")

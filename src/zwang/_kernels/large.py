@@ -92,7 +92,7 @@ class TableKernels(Service):
         given = (self.system, self.structure, self.slips, self.model(mode.held), mode, tuple(extra))
         return self.kept(("mode", mode, tuple(extra)), lambda: table_kernels(*given))
 
-    def step_terms(self, params: Array) -> tuple[Any, Any, Any]:
+    def step_terms(self, params: Array, steps: int) -> tuple[Any, Any, Any]:
         """Return the terms as the steps of `moreau` want them; see `Service`."""
         from zwang._numerics.motion.moreau import StepTerms
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 
 import numpy as np
@@ -11,13 +12,17 @@ import numpy as np
 from zwang._derive.program import Program
 from zwang._kernels import straight
 from zwang._kernels.outputs import NO_TABLE, Array, Functions, Outputs
+from zwang._kernels.tape import TapedFunctions, taped
 from zwang._numerics.jit import load_generated, tier
 
+MANY = 20_000
+"""States from which on generated code loops over them; fewer run through the tape of the same outputs.
+
+The compiler takes some 1.2 ms for a line of the loop, a state in it half a nanosecond, in the tape one and a half:
+below, a call takes a fiftieth of what it would wait for.
+"""
 FEW = 32
-"""States up to which they are asked one by one: not worth the compilation of a loop over them."""
-LINES_PER_STATE = 8
-"""Of larger modules as many more: the compiler takes some 1.2 ms for a line, a state some 10 us by itself, so that the
-call takes a thousandth of what it would wait for; where each state brings parameters of its own, ten times as long."""
+"""States up to which plain Python asks for them one by one."""
 
 MOST_CHOICES, CHOICES = 800, frozenset(("where", "min", "max", "abs", "sign", "step"))
 """Choices beyond which code is run as a tape, and what they are: each is a branch, and code of so many branches takes
@@ -28,17 +33,33 @@ MOST_CROSSED = 1_000_000
 
 @dataclass(frozen=True)
 class StraightFunctions(Functions):
-    """Generated code for single states, with loops over rows of states for the first of them."""
+    """One function in all its forms: generated code for a state, loops over rows of states, and a tape.
+
+    Which of them answers for many states depends on their number alone, and not on what has been compiled.
+    """
 
     module: ModuleType
-    lines: int
+    program: Program
+    outputs: Outputs
+
+    @cached_property
+    def tape(self) -> TapedFunctions:
+        """The same as a tape, which needs no compilation."""
+        return taped(self.program, [self.outputs])
+
+    @property
+    def brief(self) -> Functions:
+        """See `Functions`: what needs no compilation."""
+        return self.tape if tier() == "compiled" else self
 
     def many(self, t: Array, q: Array, v: Array, params: Array) -> Array:
-        """Return what the first of them writes at many states, and where all was well; see `Functions`."""
-        states, size = q.shape[1], self.sizes[0]
-        shared = params.shape[1] == 1
-        if states <= max(FEW, self.lines // LINES_PER_STATE if shared else 0):
+        """Return what the function writes at many states, and where all was well; see `Functions`."""
+        states, size, compiled = q.shape[1], self.sizes[0], tier() == "compiled"
+        if states < MANY and compiled:
+            return self.tape.many(t, q, v, params)
+        if states <= FEW:
             return super().many(t, q, v, params)
+        shared = params.shape[1] == 1
         out, regular = np.empty((size + 1, states)), np.empty(states, dtype=bool)
         first = np.ascontiguousarray(params[:, 0])
         workspace = self.workspace(first) if shared else np.empty(self.module.WORKSPACE)
@@ -55,14 +76,13 @@ class NumbaDialect:
         """Return functions for outputs of one program; see `Dialect`."""
         # Plain, generated code needs no compilation either, and is the quicker one.
         if (quick and tier() == "compiled") or _branched(program, outputs):
-            from zwang._kernels.tape import taped
-
             return taped(program, list(outputs.values()))
         sizes = tuple(len(item.nodes) for item in outputs.values())
         if len(outputs) == 1:
             source = straight.module_source(program, *outputs.values())
             module = load_generated(source, name)
-            return StraightFunctions((module.one,), sizes, NO_TABLE, _Workspace(module), module, source.count("\n"))
+            (only,) = outputs.values()
+            return StraightFunctions((module.one,), sizes, NO_TABLE, _Workspace(module), module, program, only)
         exact = any(item.exact for item in outputs.values())
         module = load_generated(straight.several_source(program, outputs, exact=exact), name)
         return Functions(tuple(getattr(module, key) for key in outputs), sizes, NO_TABLE, _Workspace(module))

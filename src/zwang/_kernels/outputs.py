@@ -78,6 +78,11 @@ class Functions:
     table: Ints
     workspace: Callable[[Array], Array]
 
+    @property
+    def brief(self) -> Functions:
+        """The same for loops that ask some thousand times: what needs no compilation, if there is such a form."""
+        return self
+
     def only(self, *which: int) -> Functions:
         """Return some of them."""
         return replace(self, calls=tuple(self.calls[k] for k in which), sizes=tuple(self.sizes[k] for k in which))

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LONG = 20_000
+"""Steps of `moreau` above which generated code pays: it takes a tenth of a second or more to compile, and a step of a
+tape a microsecond longer."""
+
 
 class Service:
     """The kernels of a system in one dialect.
@@ -89,7 +93,7 @@ class Service:
     @cached_property
     def term_functions(self) -> Functions:
         """The function of all terms."""
-        outputs = {"one": Outputs(tuple(self.layout.nodes))}
+        outputs = {"one": Outputs(tuple(self.layout.nodes), exact=True)}
         return self.dialect.build(self.program, outputs, "terms", quick=self.quick)
 
     def solver(self, active: Sequence[int]) -> Functions:
@@ -139,10 +143,11 @@ class Service:
         """
         return None
 
-    def step_terms(self, params: Array) -> tuple[StepTerms, Any, Any]:
+    def step_terms(self, params: Array, steps: int) -> tuple[StepTerms, Any, Any]:
         """Return the terms as the steps of `moreau` want them, and the places of the entries of M and of the rows.
 
-        Rows are those of the normals, then those of the slips.
+        Rows are those of the normals, then those of the slips. So many steps are meant; both forms that terms have give
+        the same bits.
         """
         from zwang._numerics.motion.moreau import StepTerms
 
@@ -151,7 +156,7 @@ class Service:
         head = [0, start["mass"], start["rows"], len(layout.row_places), start["slip_rows"]]
         names = ("force", "value", "rate", "slip", "bounds")
         place = [*head, *(start[name] for name in names), m, start["gamma"], start["slip_bias"]]
-        made = self.term_functions
+        made = self.term_functions if steps > LONG else self.term_functions.brief
         workspace, size = made.workspace(params), len(layout.nodes)
         terms = StepTerms(made.calls[0], made.table, workspace, size, np.array(place, dtype=np.int64))
         rows = [*layout.row_places, *((m + j, i) for j, i in layout.slip_places)]

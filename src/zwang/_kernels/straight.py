@@ -37,9 +37,9 @@ def module_source(program: Program, outputs: Outputs) -> str:
     `prepare(params, workspace)` computes once what depends on the parameters alone; `one` and `shared` read it there.
     `each` takes parameters that differ from state to state and needs no preparation.
     """
-    prepared = prepared_nodes(program, outputs)
-    parts = [HEAD.format(size=max(len(prepared), 1)), _prepare(program, prepared, CONTRACTED)]
-    parts += [_one_state("one", program, outputs, prepared, CONTRACTED)]
+    prepared, options = prepared_nodes(program, outputs), EXACT if outputs.exact else CONTRACTED
+    parts = [HEAD.format(size=max(len(prepared), 1)), _prepare(program, prepared, options)]
+    parts += [_one_state("one", program, outputs, prepared, options)]
     parts += [_shared(program, outputs, prepared), _each(program, outputs)]
     return "".join(parts)
 

@@ -58,7 +58,7 @@ def lone_labels(ground: Ground, moment: Moment, terms: Terms, before: Labels | N
         usual = np.zeros(len(moment.q))
     known = KnownLines(codes, np.array(acting, dtype=np.int64), rests, np.array(certain, dtype=np.int64), usual)
     t, q, v = (moment.t, moment.q, moment.v) if moment.ahead is None else moment.ahead
-    call = with_addresses(lone_label, service.term_functions.calls[0])
+    call = with_addresses(lone_label, service.term_functions.brief.calls[0])
     places, params = term_places(service, ground.params), vector(ground.params)
     if not call(lines, places, params, known, float(t), vector(q), vector(v), span, lead, lead in moment.tied):
         return None

@@ -101,7 +101,7 @@ class Walk:
         self.h = (until - moment.t) / self.count if self.count else 0.0
         self.course = ground.course if ground.course is not None and ground.course.driven.changing else None
         self.shortcut = shortcut and autonomous(ground) and self.course is None
-        terms, mass_places, row_places = ground.model.kernels.step_terms(ground.params)
+        terms, mass_places, row_places = ground.model.kernels.step_terms(ground.params, self.count)
         places = ground.table.places
         self.layout = step_layout(len(moment.q), mass_places, row_places, contact_rows(ground))
         self.walker = Walker(
@@ -174,7 +174,7 @@ class Walk:
         t = float(track.t[done])
         if t > self.course.start and self.course.after(self.course.knots[-1]) <= t * (1 + 1e-15):
             params = self.course.enter(t, self.ground.state(t, track.q[done], track.v[done]))
-            self.walker.params, self.walker.terms = params, self.ground.model.kernels.step_terms(params)[0]
+            self.walker.params, self.walker.terms = params, self.ground.model.kernels.step_terms(params, self.count)[0]
             self.restitution.params, self.restitution.known = params, False
         after = self.course.after(t)
         return min(last, max(int(np.searchsorted(track.t, after * (1 - 1e-15))), done + 1))

@@ -34,8 +34,6 @@ from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
-LONG = 2000
-"""Instructions above which the functions that loops call run as tapes."""
 STRAIGHT = 13
 """Coordinates and equations up to which single points are looked at in compiled code."""
 
@@ -175,9 +173,8 @@ class SpaceEquations:
         return self._built(Outputs(tuple(outputs)), "curvatures")
 
     def _built(self, outputs: Outputs, name: str) -> Functions:
-        """Return a function for loops: machine code, or a tape where that would take minutes to compile."""
-        used = self.program.graph.reachable(outputs.nodes, set(self.program.inputs))
-        return self.dialect.build(self.program, {"one": outputs}, name, quick=len(used) > LONG)
+        """Return a function for loops: a tape, since what the loops do between two calls takes as long as that does."""
+        return self.dialect.build(self.program, {"one": outputs}, name, quick=True)
 
     @cached_property
     def values_alone(self) -> SparseFunction:

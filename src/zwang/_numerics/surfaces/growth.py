@@ -284,7 +284,7 @@ def keep(plain: Any, given: ScaledSet, extent: Extent, spread: Spread, room: Roo
     if given.sizes[2] > 0:
         for j in range(x.size):
             room.q[j] = x[j] * given.scale[j]
-        plain(given.t, room.q, room.q[:0], given.params, given.sizes, given.work, room.slate.out)
+        plain(given.t, room.q, room.q[:0], given.params, given.table, given.work, room.slate.out)
     far = beyond(extent, x, room.slate.out, given.sizes, given.scale)
     size = max(edge, extent.shortest)
     if far > BEYOND * size:
