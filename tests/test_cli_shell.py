@@ -110,8 +110,9 @@ def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
 @pytest.mark.parametrize("words", [["--help"], ["gallery"], ["simulate", "--help"]], ids=" ".join)
 def test_a_full_disk_behind_stdout_is_told_in_a_line(words: list[str]) -> None:
-    with open("/dev/full", "w") as full:
-        found = subprocess.run([sys.executable, "-m", "zwang", *words], stdout=full, stderr=subprocess.PIPE, text=True)
+    call = [sys.executable, "-m", "zwang", *words]
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (found.returncode, found.stderr) == (2, "standard output: No space left on device\n")
 
 
@@ -120,7 +121,8 @@ def test_a_full_disk_behind_stdout_is_told_in_a_line(words: list[str]) -> None:
 def test_a_reader_that_leaves_early_ends_a_command_in_silence(words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    found = subprocess.run([sys.executable, "-m", "zwang", *words], stdout=writing, stderr=subprocess.PIPE, text=True)
+    call = [sys.executable, "-m", "zwang", *words]
+    found = subprocess.run(call, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert (found.returncode, found.stderr) == (141, "")  # as a shell tells SIGPIPE, and no answer's 1
 
@@ -128,5 +130,5 @@ def test_a_reader_that_leaves_early_ends_a_command_in_silence(words: list[str]) 
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
 def test_without_a_standard_output_a_command_does_its_work(tmp_path: Path) -> None:
     call = f"{sys.executable} -m zwang reactions painleve_rod --out rod.npz >&- 2>&-"
-    assert subprocess.run(["/bin/sh", "-c", call], cwd=tmp_path).returncode == 0
+    assert subprocess.run(["/bin/sh", "-c", call], cwd=tmp_path, check=False).returncode == 0
     assert (tmp_path / "rod.npz").read_bytes()[:2] == b"PK"

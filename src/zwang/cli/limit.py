@@ -95,9 +95,7 @@ Examples:
 @realized_options
 @click.option("--until", default="1", show_default=True, metavar="TIME", help="End of the time it is to hold for [s].")
 @click.option("--error", required=True, metavar="ERROR", help="What positions may be off by.")
-def recommend_(
-    asked: Request, names: tuple[str, ...], way: str | None, until: str, error: str, **options: Any
-) -> None:
+def recommend_(asked: Request, names: tuple[str, ...], way: str | None, until: str, error: str, **options: Any) -> None:
     """The stiffness, or the strength of friction, that keeps positions within an error, and what it costs.
 
     Numbers may be expressions such as pi/3. Exit code 1: none was verified.
