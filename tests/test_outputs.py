@@ -215,7 +215,7 @@ folder = Path(sys.argv[1])
 entry = zw.gallery.get("four_bar")
 found = zw.compile(entry.system).evaluate(entry.state, entry.params)
 motion = zw.simulate(entry.system, entry.state, entry.params, until=0.5)
-motion = motion.complete()
+motion = motion.as_stored()
 calls = {
     "r.npz": lambda p: motion.save(p), "r.nc": lambda p: motion.save(p), "m.toml": lambda p: entry.system.save(p),
     "f.html": lambda p: motion.animate(p, drawing=entry.drawing), "f.gif": lambda p: motion.animate(p, frames=3),

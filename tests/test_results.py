@@ -32,6 +32,26 @@ def test_a_result_comes_back_from_its_file_as_it_was(found, ending: str, tmp_pat
             np.testing.assert_array_equal(getattr(again, quantity)[name], value)
 
 
+@pytest.mark.parametrize("ending", ["npz", "nc"])
+def test_the_motion_in_another_result_comes_back_with_its_forces_and_works(ending: str, tmp_path) -> None:
+    entry = zw.gallery.get("circle_particle")
+    given = entry.system, entry.state, entry.params
+    strengths = [1e2, 1e3, 1e4]
+    results = {
+        "ideal": zw.limit(given[0], "circle", *given[1:], by=zw.Stiffness, until=0.05, strengths=strengths),
+        "motion": zw.sensitivity(*given, until=0.05, wrt="m"),
+    }
+    for name, result in results.items():
+        motion, again = getattr(result, name), getattr(load_result(result.save(tmp_path / f"{name}.{ending}")), name)
+        assert again.residual == motion.residual
+        assert np.array_equal(again.reactions["circle"], motion.reactions["circle"])
+        assert {key: list(work) for key, work in again.work.items()} == {k: list(w) for k, w in motion.work.items()}
+        # What was read can be saved again, and is the same.
+        assert np.array_equal(
+            load_result(again.save(tmp_path / f"again.{ending}")).energy["total"], motion.energy["total"]
+        )
+
+
 def test_a_result_is_frozen(found) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.accelerations = None

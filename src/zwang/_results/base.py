@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from zwang._numerics.jit import tier
 from zwang._numerics.tolerances import THRESHOLDS
@@ -124,6 +124,10 @@ class Result(Tabular):
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the summary."""
         return f"<pre>{escape(repr(self))}</pre>"
+
+    def as_stored(self) -> Self:
+        """Return the result as files hold it, alone or in another one: with what else is made when it is asked for."""
+        return self
 
     def save(self, path: str | Path) -> Path:
         """Write the result to ``.npz``, or to netCDF (``.nc``, extra ``io``); `load_result` reads it back.

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.columns import Quantities, Quantity, about, named
 from zwang._results.motion import Motion, MotionStatus
-from zwang._results.storage import check_path, storable
+from zwang._results.storage import storable
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
@@ -244,17 +243,9 @@ class Ensemble(Result):
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "motions": tuple(self.motions)}
 
-    def save(self, path: str | Path) -> Path:
-        """Write all motions with what follows from them; `load_result` reads them back.
-
-        Parameters
-        ----------
-        path : path
-            ``.npz``, or ``.nc`` with the extra ``io``.
-        """
-        check_path(path)
-        motions = tuple(motion.complete() for motion in self.motions)
-        return Result.save(replace(self, residual=None, motions=motions), path)
+    def as_stored(self) -> Self:
+        """Return the ensemble with all its motions."""
+        return replace(self, residual=None, motions=tuple(self.motions))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in Counter(self.statuses.flat).most_common())

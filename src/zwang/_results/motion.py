@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from zwang._numerics.jit import Run, running
 from zwang._numerics.tolerances import instants
 from zwang._plot.style import titling
 from zwang._progress import Progress
-from zwang._results import motion_pictures, storage
+from zwang._results import motion_pictures
 from zwang._results.base import Result
 from zwang._results.columns import Quantities
 from zwang._results.motion_columns import motion_columns
@@ -413,8 +413,10 @@ class Motion(Result):
     def _columns(self) -> Quantities:
         return motion_columns(self)
 
-    def complete(self) -> Motion:
-        """Return the motion as files hold it: with all that follows from its states."""
+    def as_stored(self) -> Self:
+        """Return the motion as files hold it: with all that follows from its states, where that is known."""
+        if self.source is None:
+            return self
         few = sum(len(piece.t) for piece in self.pieces if piece.undetermined) <= MOST_RANGES
         ranges = self.reaction_range if few else self.rows.reaction_range
         return replace(self, residual=None, computed=replace(self.rows, reaction_range=ranges))
@@ -430,17 +432,6 @@ class Motion(Result):
     @residual.setter
     def residual(self, value: Any) -> None:
         """Take what a file brings: it is recomputed from the rows, and not before it is asked for."""
-
-    def save(self, path: str | Path) -> Path:
-        """Write the motion with its dense output and all that follows from it; `load_result` reads it back.
-
-        Parameters
-        ----------
-        path : path
-            ``.npz``, or ``.nc`` with the extra ``io``.
-        """
-        storage.check_path(path)
-        return storage.save(self.complete(), Path(path))
 
     def __repr__(self) -> str:
         return _text(self)

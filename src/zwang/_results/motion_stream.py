@@ -100,7 +100,7 @@ class MotionStream:
             return replace(motion, residual=None, computed=None)
         blocks = (block for _, block in self._opened.blocks() if isinstance(block, dict))
         pieces = [piece for block in blocks for piece in block.get("pieces", ())]
-        return replace(motion, residual=None, pieces=tuple(joined(pieces)) or motion.pieces).complete()
+        return replace(motion, residual=None, pieces=tuple(joined(pieces)) or motion.pieces).as_stored()
 
     def abandon(self, events: Sequence[MotionEvent] = (), drift: float = 0.0) -> None:
         """Leave the draft to `load_result` where rows are in it, else remove it: something was raised."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from zwang._plot.style import titling
 from zwang._progress import Progress
-from zwang._results import storage
 from zwang._results.base import Result
 from zwang._results.motion import Motion
 from zwang._results.storage import storable
@@ -159,17 +158,6 @@ class MotionTree(Result):
             return film_of_tree(self, drawing, frames=instants)
 
         return shown(film, path, frames=frames, fps=fps, progress=progress)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the tree with all its motions; `load_result` reads it back.
-
-        Parameters
-        ----------
-        path : path
-            ``.npz``, or ``.nc`` with the extra ``io``.
-        """
-        storage.check_path(path)
-        return storage.save(replace(self, motions=tuple(one.complete() for one in self.motions)), Path(path))
 
     def __repr__(self) -> str:
         ends = ", ".join(f"{count} {name}" for name, count in Counter(one.status.name for one in self.leaves).items())

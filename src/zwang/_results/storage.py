@@ -119,6 +119,7 @@ def _encode(value: Any, arrays: dict[str, Any], place: str) -> Any:
     if isinstance(value, Enum):
         return {"enum": _name_of(value), "name": value.name}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = value.as_stored() if hasattr(value, "as_stored") else value
         parts = {
             name: _encode(getattr(value, item.name), arrays, f"{place}.{name}")
             for name, item in stored_fields(type(value)).items()
