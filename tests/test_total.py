@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import os
@@ -16,7 +17,7 @@ import sympy as sp
 
 import zwang as zw
 from zwang._numerics import jit
-from zwang._numerics.total import FUNCTIONS, SPELLED, TOTAL_NAMES, divide, power, total_math, total_source
+from zwang._numerics.total import FUNCTIONS, SPELLED, TOTAL_NAMES, divide, power, total_function, total_math
 
 VALUES = (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, 1e308, -1e308, 5e-324, 800.0, math.inf, -math.inf, math.nan)
 
@@ -39,9 +40,14 @@ def test_division_and_powers_have_the_values_of_numpy() -> None:
 
 def test_source_is_rewritten_wherever_it_divides() -> None:
     scope: dict[str, Any] = dict(TOTAL_NAMES)
-    text = "x = [2.0]\ny = 1.0 / (x[0] - 2.0) + 0.0 ** -1.0\nx[0] /= 0.0\nx[0] **= 2.0\nk = 7 // 2 + 2 ** 3\n"
-    exec(compile(total_source(text), "<text>", "exec"), scope)
-    assert (scope["x"], scope["y"], scope["k"]) == ([math.inf], math.inf, 11)
+    text = (
+        "def f(x):\n    y = 1.0 / (x[0] - 2.0) + 0.0 ** -1.0\n    for _ in range(2):\n        x[0] /= 0.0\n"
+        "    x[0] **= 2.0\n    k = (7 // 2\n         + 2 ** 3)\n    return x, y, k\n"
+    )
+    (function,) = ast.parse(text).body
+    assert isinstance(function, ast.FunctionDef)
+    exec(compile(total_function(function, text), "<text>", "exec"), scope)
+    assert scope["f"]([2.0]) == ([math.inf], math.inf, 11)
 
 
 def test_kernels_in_plain_python_have_total_functions() -> None:

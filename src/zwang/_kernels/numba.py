@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
 
 import numpy as np
 
 from zwang._derive.program import Program
 from zwang._kernels import straight
-from zwang._kernels.outputs import NO_TABLE, Array, Functions, Outputs
+from zwang._kernels.outputs import NO_TABLE, Array, Function, Functions, Outputs
 from zwang._kernels.tape import TapedFunctions, taped
 from zwang._numerics.jit import load_generated, tier
 
@@ -31,16 +30,34 @@ MOST_CROSSED = 1_000_000
 """Choices times nodes beyond which it is a tape too: Numba looks at every variable in every branch, some 16 us each."""
 
 
-@dataclass(frozen=True)
 class StraightFunctions(Functions):
-    """One function in all its forms: generated code for a state, loops over rows of states, and a tape.
+    """One function in all its forms, each made when it is asked for: generated code for a state, loops, and a tape.
 
-    Which of them answers for many states depends on their number alone, and not on what has been compiled.
+    Which of them answers for many states depends on their number alone, and not on what has been made.
     """
 
-    module: ModuleType
+    def __init__(self, program: Program, outputs: Outputs, name: str) -> None:
+        given = {"sizes": (len(outputs.nodes),), "table": NO_TABLE, "program": program, "outputs": outputs}
+        for key, value in {**given, "name": name}.items():
+            object.__setattr__(self, key, value)
+
     program: Program
     outputs: Outputs
+    name: str
+
+    @cached_property
+    def module(self) -> ModuleType:
+        """The generated code."""
+        return load_generated(straight.module_source(self.program, self.outputs), self.name)
+
+    @property
+    def calls(self) -> tuple[Function, ...]:
+        """See `Functions`."""
+        return (self.module.one,)
+
+    def workspace(self, params: Array) -> Array:
+        """See `Functions`."""
+        return _workspace(self.module, params)
 
     @cached_property
     def tape(self) -> TapedFunctions:
@@ -77,15 +94,14 @@ class NumbaDialect:
         # Plain, generated code needs no compilation either, and is the quicker one.
         if (quick and tier() == "compiled") or _branched(program, outputs):
             return taped(program, list(outputs.values()))
-        sizes = tuple(len(item.nodes) for item in outputs.values())
         if len(outputs) == 1:
-            source = straight.module_source(program, *outputs.values())
-            module = load_generated(source, name)
             (only,) = outputs.values()
-            return StraightFunctions((module.one,), sizes, NO_TABLE, _Workspace(module), module, program, only)
+            return StraightFunctions(program, only, name)
+        sizes = tuple(len(item.nodes) for item in outputs.values())
         exact = any(item.exact for item in outputs.values())
         module = load_generated(straight.several_source(program, outputs, exact=exact), name)
-        return Functions(tuple(getattr(module, key) for key in outputs), sizes, NO_TABLE, _Workspace(module))
+        calls = tuple(getattr(module, key) for key in outputs)
+        return Functions(calls, sizes, NO_TABLE, partial(_workspace, module))
 
 
 def _branched(program: Program, outputs: Mapping[str, Outputs]) -> bool:
@@ -98,25 +114,15 @@ def _branched(program: Program, outputs: Mapping[str, Outputs]) -> bool:
     return choices > MOST_CHOICES or choices * len(used) > MOST_CROSSED
 
 
-@dataclass(frozen=True)
-class _Workspace:
-    """Makes the workspace of a generated module for parameters.
+def _workspace(module: ModuleType, params: Array) -> Array:
+    """Return the workspace of a generated module for parameters.
 
     In plain Python: a few microseconds once for each call, where compiling takes a tenth of a second.
     """
-
-    module: ModuleType
-
-    def __call__(self, params: Array) -> Array:
-        workspace = np.empty(self.module.WORKSPACE)
-        with np.errstate(all="ignore"):
-            try:
-                self.module.prepare.py_func(params, workspace)
-            except (
-                ValueError,
-                ZeroDivisionError,
-                OverflowError,
-                TypeError,
-            ):  # compiled code has nan or inf; no complex
-                self.module.prepare(params, workspace)
-        return workspace
+    workspace = np.empty(module.WORKSPACE)
+    with np.errstate(all="ignore"):
+        try:
+            module.prepare.py_func(params, workspace)
+        except (ValueError, ZeroDivisionError, OverflowError, TypeError):  # compiled code has nan or inf; no complex
+            module.prepare(params, workspace)
+    return workspace

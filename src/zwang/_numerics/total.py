@@ -98,12 +98,23 @@ class _Calls(ast.NodeTransformer):
         return node if called is None else ast.copy_location(ast.Assign([node.target], called), node)
 
 
-def total_source(source: str) -> ast.Module:
-    """Return generated source with its divisions and powers as calls; see `TOTAL_NAMES`."""
-    tree = ast.parse(source)
-    _Calls().visit(tree)
-    return ast.fix_missing_locations(tree)
+def total_function(function: ast.FunctionDef, source: str) -> ast.Module:
+    """Return a function of generated source with its divisions and powers as calls; see `TOTAL_NAMES`.
+
+    Of straight-line code few lines have any, and the others are left as they are.
+    """
+    lines = source.splitlines()
+    function.body = [_total_statement(item, lines) for item in function.body]
+    return ast.Module([function], [])
+
+
+def _total_statement(statement: ast.stmt, lines: list[str]) -> ast.stmt:
+    text = lines[statement.lineno - 1 : statement.end_lineno]
+    if not any("/" in line or "**" in line for line in text):
+        return statement
+    changed: ast.stmt = _Calls().visit(statement)
+    return ast.fix_missing_locations(changed)
 
 
 TOTAL_NAMES = {"_zwang_divide": divide, "_zwang_power": power}
-"""What `total_source` needs in its module."""
+"""What `total_function` needs in its module."""

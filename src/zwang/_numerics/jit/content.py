@@ -55,6 +55,11 @@ class Routine:
             )
         return code
 
+    @functools.cached_property
+    def code_text(self) -> str:
+        """The bytecode and its constants as text, without the docstring."""
+        return _code_text(self.code, self.py_func.__doc__)
+
     @property
     def generated(self) -> Any:
         """What stands for the generated module that the function belongs to; None: it is of the package."""
@@ -138,7 +143,12 @@ def _code_text(code: types.CodeType, documentation: str | None = None) -> str:
 
 def _loads_first(code: types.CodeType) -> bool:
     """Whether the first constant, where a docstring stands, is used."""
-    return any(op.arg == 0 and op.opcode in dis.hasconst for op in dis.get_instructions(code))
+    ops, args = code.co_code[::2], code.co_code[1::2]
+    longer = dis.EXTENDED_ARG  # before an instruction: its argument is larger than a byte
+    return any(
+        arg == 0 and op in dis.hasconst and not (k and ops[k - 1] == longer)
+        for k, (op, arg) in enumerate(zip(ops, args, strict=True))
+    )
 
 
 def _content(routine: Routine, seen: dict[int, bool] | None = None) -> Iterator[str]:
@@ -148,9 +158,9 @@ def _content(routine: Routine, seen: dict[int, bool] | None = None) -> Iterator[
     seen[id(routine)] = True
     func = routine.py_func
     options = sorted((key, value_text(value) or repr(value)) for key, value in routine.options.items())
-    text = _code_text(code, func.__doc__)
     yield from (fields_text(kind) for kind in routine.named.values())
-    yield f"{_label(routine)} {routine.signature} {routine.separate} {options} {func.__defaults__!r} {text}"
+    head = f"{_label(routine)} {routine.signature} {routine.separate} {options} {func.__defaults__!r}"
+    yield f"{head} {routine.code_text}"
     if routine.lowering is not None:
         yield _code_text(routine.lowering.__code__)
     for key, value in globals_read(routine).items():

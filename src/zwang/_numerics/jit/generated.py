@@ -20,7 +20,7 @@ from typing import Any
 from zwang._numerics.jit import machine_code
 from zwang._numerics.jit.content import sha
 from zwang._numerics.jit.kernel import LOCK
-from zwang._numerics.total import TOTAL_NAMES, total_source
+from zwang._numerics.total import TOTAL_NAMES, total_function
 
 _GENERATED: weakref.WeakValueDictionary[str, types.ModuleType] = weakref.WeakValueDictionary()
 
@@ -77,14 +77,14 @@ class Home:
         return machine_code.new_engine()
 
     @functools.cached_property
-    def _plain_scope(self) -> dict[str, Any]:
-        scope = {"__name__": self.module.__name__, **TOTAL_NAMES}
-        _execute(total_source(self.source), self.module, scope)
-        return scope
+    def _definitions(self) -> dict[str, ast.FunctionDef]:
+        return {item.name: item for item in ast.parse(self.source).body if isinstance(item, ast.FunctionDef)}
 
     def plain_function(self, func: Any) -> Any:
         """Return the same function with divisions and powers that have a value everywhere."""
-        return self._plain_scope[func.__name__].py_func
+        scope = {**vars(self.module), **TOTAL_NAMES}
+        _execute(total_function(self._definitions[func.__name__], self.source), self.module, scope)
+        return scope[func.__name__].py_func
 
     def imported(self) -> list[Home]:
         """Return the generated modules that this one imports."""
