@@ -68,13 +68,13 @@ def nearby(source: Any, made: zw.Bodies, corners: tuple[np.ndarray, np.ndarray],
     return state, separation(*seen(at))[0]
 
 
-@pytest.mark.parametrize("name", by_day(PAIRS, ["boxes"]))
-def test_solids_overlap_where_a_gap_is_negative_and_nowhere_else(name: str) -> None:
+@pytest.mark.parametrize(("name", "count"), by_day([*((name, 40) for name in PAIRS), ("boxes", 15)], [("boxes", 15)]))
+def test_solids_overlap_where_a_gap_is_negative_and_nowhere_else(name: str, count: int) -> None:
     first, second, *corners = PAIRS[name]
     made, source = pair(first, second), np.random.default_rng(7)
     model = zw.compile(made.system())
     states, truth = [], []
-    for _ in range(40):
+    for _ in range(count):
         state, apart = nearby(source, made, (corners[0], corners[1]), float(source.choice([1e-4, -1e-4, 0.05, -0.01])))
         states.append(state)
         truth.append(apart)
@@ -84,7 +84,7 @@ def test_solids_overlap_where_a_gap_is_negative_and_nowhere_else(name: str) -> N
     least = found.value[units].min(axis=0)
     expected = np.array(truth)
     clear = np.abs(expected) > 1e-6
-    assert clear.sum() > 25
+    assert clear.sum() > 0.6 * count
     wrong = clear & ((least < 0) != (expected < 0))
     assert not wrong.any(), (least[wrong], expected[wrong])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from night import by_day
 from zwang.cli import main
 
 
@@ -108,20 +109,20 @@ def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full")
-@pytest.mark.parametrize("words", [["--help"], ["gallery"], ["simulate", "--help"]], ids=" ".join)
-def test_a_full_disk_behind_stdout_is_told_in_a_line(words: list[str]) -> None:
-    call = [sys.executable, "-m", "zwang", *words]
+@pytest.mark.parametrize("words", by_day(["--help", "gallery", "simulate --help"], ["gallery"]))
+def test_a_full_disk_behind_stdout_is_told_in_a_line(words: str) -> None:
+    call = [sys.executable, "-m", "zwang", *words.split()]
     with Path("/dev/full").open("w") as full:
         found = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (found.returncode, found.stderr) == (2, "standard output: No space left on device\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
-@pytest.mark.parametrize("words", [["--help"], ["gallery"], ["show", "painleve_rod"]], ids=" ".join)
-def test_a_reader_that_leaves_early_ends_a_command_in_silence(words: list[str]) -> None:
+@pytest.mark.parametrize("words", by_day(["--help", "gallery", "show painleve_rod"], ["gallery"]))
+def test_a_reader_that_leaves_early_ends_a_command_in_silence(words: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    call = [sys.executable, "-m", "zwang", *words]
+    call = [sys.executable, "-m", "zwang", *words.split()]
     found = subprocess.run(call, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert (found.returncode, found.stderr) == (141, "")  # as a shell tells SIGPIPE, and no answer's 1

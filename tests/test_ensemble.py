@@ -143,7 +143,7 @@ def test_an_event_stops_motions_side_by_side_where_it_does_in_closed_form(device
     assert found[7].end["t"] == pytest.approx(found.end["t"][7], abs=1e-10)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", by_day(DEVICES, DEVICES[1:]))
 def test_the_first_of_several_events_stops_a_motion_on_constraints(device: str) -> None:
     model = zw.compile(ENTRY.system, device if device == "native" else on_a_device(device))
     x, y = ENTRY.system.coordinates[2:4]
@@ -158,18 +158,26 @@ def test_the_first_of_several_events_stops_a_motion_on_constraints(device: str) 
         assert found.end["x_B"][k] == pytest.approx(alone.end["x_B"], abs=1e-8)
 
 
-@pytest.mark.parametrize("rate", by_day([30.0, 400.0], [400.0]))
-def test_a_fast_event_is_not_passed_over_between_samples(rate: float) -> None:
+@pytest.mark.parametrize(
+    ("device", "rate"),
+    by_day(
+        [(device, rate) for device in DEVICES for rate in (30.0, 400.0)], [("lanes in c", 30.0), ("lanes in c", 400.0)]
+    ),
+)
+def test_a_fast_event_is_not_passed_over_between_samples(device: str, rate: float) -> None:
     time, (place,) = zw.t, oscillator().coordinates
     event = zw.Event(sp.cos(rate * time) - sp.Rational(1, 2) + 0 * place, stop=True)
     x = np.linspace(0.1, 1.0, 40)
-    found = zw.simulate(oscillator(), {"x": x, "v_x": 0.0}, until=2.0, events=[event])
+    model = zw.compile(oscillator(), device if device == "native" else on_a_device(device))
+    found = zw.simulate(model, {"x": x, "v_x": 0.0}, until=2.0, events=[event])
     assert found.end["t"] == pytest.approx(np.pi / 3 / rate, abs=1e-9)
 
 
-def test_lanes_keep_small_motions_as_accurate_as_large_ones() -> None:
+@pytest.mark.parametrize("device", by_day(DEVICES, DEVICES[1:]))
+def test_lanes_keep_small_motions_as_accurate_as_large_ones(device: str) -> None:
     x = np.geomspace(1e-9, 1e9, 37)
-    found = zw.simulate(oscillator(), {"x": x, "v_x": 0.0}, until=3.0)
+    model = zw.compile(oscillator(), device if device == "native" else on_a_device(device))
+    found = zw.simulate(model, {"x": x, "v_x": 0.0}, until=3.0)
     assert isinstance(found.motions, LaterMotions)
     assert set(found.motions.known) == {0}
     assert found.end["x"] / x == pytest.approx(np.cos(3.0), abs=1e-9)

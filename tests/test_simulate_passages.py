@@ -7,6 +7,8 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from c_backend import on_a_device
+from night import by_day
 from zwang._derive.modes import ActiveSet
 from zwang._numerics.motion.chebyshev import NODES, collocate
 from zwang._simulate.nearness import troughs
@@ -47,7 +49,7 @@ def test_chain_of_more_loops_stops_where_its_bars_lie_on_one_line(n):
     assert any(np.ptp(part) < 1e-6 and part[0] < 0 for part in ahead)
 
 
-@pytest.mark.parametrize("n", [3, 5, 13])
+@pytest.mark.parametrize("n", by_day([3, 5, 13], [3, 5]))
 def test_chain_of_more_loops_goes_straight_on_with_every_passage_an_event(n):
     entry = n_four_bar(n)
     motion = zw.simulate(entry.system, entry.state, entry.params, until=10.0, at_singular="straight")
@@ -171,9 +173,10 @@ def test_ensemble_of_a_large_system_meets_the_point_in_each_motion():
     assert [motion.status.name for motion in ensemble.motions] == ["SINGULAR"] * 3
 
 
-def test_lanes_give_back_a_motion_whose_step_spans_the_point():
+@pytest.mark.parametrize("device", by_day(["native", "lanes in c"], ["lanes in c"]))
+def test_lanes_give_back_a_motion_whose_step_spans_the_point(device):
     # x^2 = y^2, a straight line: steps are as long as the way, and the crossing lies between two stages of one.
-    model = zw.compile(curve(lambda x, y: x**2 - y**2))
+    model = zw.compile(curve(lambda x, y: x**2 - y**2), device if device == "native" else on_a_device(device))
     lanes = model.kernels.lanes(ActiveSet(held=(0,)))
     starts = np.linspace(-1.0, -0.2, 24)
     q = np.stack([starts, starts])

@@ -248,6 +248,7 @@ def test_an_executor_that_cannot_import_the_package_is_refused_before_anything_i
         rod(over={"mu": MU}, workers=Elsewhere())
 
 
+@pytest.mark.nightly
 def test_a_dask_cluster_computes_the_same() -> None:
     distributed = pytest.importorskip("distributed")
     with (

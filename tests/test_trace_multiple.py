@@ -138,7 +138,8 @@ def test_line_through_a_sphere_meets_it_in_two_points() -> None:
     assert found.pieces[1].euler == 2 and found.pieces[0].area == pytest.approx(2.4, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 6))])
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(6))
 def test_peaucellier_cell_has_a_torus_beside_its_curves(seed: int) -> None:
     # With B = D the pencil C turns freely about them, on top of a four-bar of one circle: a torus. It meets the curves
     # of the cell where its rhombus is flat, |OP| = 3 - 3/2, with C on P or opposite to it.

@@ -30,8 +30,7 @@ from zwang.errors import CompileError, DeclarationError, StateError, nearest, pr
 T = TypeVar("T")
 Array = NDArray[np.float64]
 _MODELS: Kept[Model] = Kept(64)
-ELSEWHERE = ("batch", "cuda")
-"""Backends that run on what a machine may lack."""
+ELSEWHERE = ("batch", "cuda")  # backends that run on what a machine may lack
 FEW, SMALL = 8, 40
 """States and coordinates up to which plain Python is quicker than to load a compiler."""
 LOG = logging.getLogger("zwang.compile")
@@ -308,10 +307,7 @@ class Model:
         tol: float = 1e-9,
         inputs: Mapping[Any, Any] | None = None,
     ) -> float:
-        """Return the largest violation of the constraints, in the units of its expression or rate.
-
-        More than `tol` times the size of its terms is a StateError that names it.
-        """
+        """Return the largest violation of the constraints, in its units; above `tol` of its terms it is a StateError."""
         tol = real(tol, "tol", least=0, where=self.system.name)
         model, params, _ = with_inputs(self, state, params, inputs)
         model, state = model.acting(state)
@@ -322,10 +318,7 @@ class Model:
         self.require_finite(terms)
         found = self._ask(given, lambda: largest_violation(self.system, self.kernels, given, terms, tol))
         if found.share > tol:
-            raise StateError(
-                f"{self.system.name}: the state {found.words} by {found.size:.1e} ({found.share:.0e} of the size of "
-                f"its terms, tol {tol:.0e}). {found.cure}"
-            )
+            raise StateError(f"{self.system.name}: {found.told(tol)}")
         return found.size
 
     def project(
@@ -405,11 +398,10 @@ class Model:
 
         ``int <name>_accelerations(double t, const double q[], const double v[], const double params[], double a[],
         double lam[])`` returns 0 where all pivots are sound, with the parameters in the order of `system.parameters`
-        (inputs take their places among them by name, as the header says; of constraints that say the same twice hold
-        one);
-        ``<name>_terms`` writes the terms of the equations and ``<name>_events`` what changes its sign at an event: the
-        values of one-sided constraints, the multipliers of those that are held, slips, switching surfaces of forces,
-        and what was given. The header has the orders and sizes.
+        (inputs take their places among them by name, as the header says; of constraints that say the same twice one
+        holds); ``<name>_terms`` writes the terms of the equations and ``<name>_events`` what changes its sign at an
+        event: the values of one-sided constraints, the multipliers of those that are held, slips, switching surfaces of
+        forces, and what was given. The header has the orders and sizes.
 
         Parameters
         ----------

@@ -25,6 +25,8 @@ TOL = 1e-13
 """Steps of Newton's method below this part of the coordinates end it: a few units of rounding."""
 CUTS = (0.1, 1e-2, 1e-4, 1e-7, RANK_TOLERANCE)
 """Singular values of unit rows below which they count as dependent, as long as that leads onto the constraints."""
+ROUNDING = 2.0**-50
+"""Part of where a coordinate came from that is nothing where it went to: some units of a double's rounding."""
 ON = 1e-12
 """Residuals that are rounding, relative to the rows times the coordinates."""
 
@@ -50,6 +52,11 @@ class Violation:
     size: float = 0.0
     words: str = "satisfies its constraints"
     cure: str = ""
+
+    def told(self, tol: float) -> str:
+        """Return in words what more than a tolerance is."""
+        part = f"{self.share:.0e} of the size of its terms, tol {tol:.0e}"
+        return f"the state {self.words} by {self.size:.1e} ({part}). {self.cure}"
 
 
 def largest_violation(
@@ -179,6 +186,7 @@ def project(system: System, kernels: Service, inputs: Inputs, tol: float) -> Pro
     ways = _Ways.of(normals, turning(system))
     given = kernels.terms(inputs.t, inputs.q, inputs.v, inputs.params)
     q, first = _placed(kernels, inputs, ways, tol)
+    q = np.where(np.abs(q) <= ROUNDING * np.abs(inputs.q), 0.0, q)  # else the rest would be all there is to measure by
     least = max(1e3 * tol, 1e-9)
     for cut in CUTS[CUTS.index(first) :]:  # rows that seemed dependent on the way may be independent where it led
         v = inputs.v.copy()

@@ -23,7 +23,6 @@ from zwang._declare.given import Text, as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Input, Velocity
 from zwang._declare.symbols import t as time
-from zwang._numerics.linear.rank import rank_metric
 from zwang._numerics.tolerances import instants, real
 from zwang._reactions.holding import hold
 from zwang._results.folds import PathStatus, SurfacePath
@@ -328,8 +327,9 @@ class PrescribedMotion:
         rows, _, places = self._rows(state)
         if not len(rows):
             return tuple(self.free)
-        metric = rank_metric(rows, self.model.terms(state, self.values).at(0)[0])
-        rows = rows / np.linalg.norm(metric, axis=1)
+        turns = turning(self.system)
+        length = max((abs(state[name]) for name, turn in zip(self.names, turns, strict=True) if not turn), default=0.0)
+        rows = rows * np.where(turns, 1.0, length or 1.0)
         lengths = np.linalg.norm(rows, axis=1)
         matrix = (rows / np.where(lengths > 0, lengths, 1.0)[:, None])[:, places]
         _, sizes, right = np.linalg.svd(matrix)
