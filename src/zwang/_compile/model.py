@@ -307,7 +307,7 @@ class Model:
         tol: float = 1e-9,
         inputs: Mapping[Any, Any] | None = None,
     ) -> float:
-        """Return the largest violation of the constraints, in its units; above `tol` of its terms it is a StateError."""
+        """Return the largest violation of the constraints, in its units; a StateError above `tol` of its terms."""
         tol = real(tol, "tol", least=0, where=self.system.name)
         model, params, _ = with_inputs(self, state, params, inputs)
         model, state = model.acting(state)
