@@ -42,7 +42,10 @@ from zwang._numerics.linear.sparse_ldl import ldl_factor, ldl_log_determinant, l
 PIVOT = %r
 
 
-@njit("void(float64, float64[::1], float64[::1], float64[::1], int64[::1], float64[::1])", fastmath={"contract"})
+FILL = "void(float64, float64[::1], float64[::1], float64[::1], int64[::1], float64[::1])"
+
+
+@njit(FILL, separate=True, fastmath={"contract"})
 def fill(t, q, v, params, table, work):
     head = 0
     n = table[0]
@@ -56,7 +59,7 @@ def fill(t, q, v, params, table, work):
 '''.replace("%r", repr(THRESHOLDS.pivot))
 SOLVE = """
 
-@njit(EVAL_SIGNATURE)
+@njit(EVAL_SIGNATURE, separate=True)
 def one(t, q, v, params, int_table, workspace, out):
     fill(t, q, v, params, int_table, workspace)
     n, m = int_table[0], int_table[1]
