@@ -11,6 +11,9 @@ import passed_before
 
 # Which tier answers a call must not depend on what the cache holds: calls wait for machine code where they need it.
 os.environ.setdefault("ZWANG_WAIT", "1")
+# Hundreds of systems are derived in one process, which push each other's expressions out of SymPy's cache of 1,000: a
+# tenth of the time of what derives.
+os.environ.setdefault("SYMPY_CACHE_SIZE", "50000")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -102,8 +102,8 @@ ENDS = {
 }
 
 
-BY_DAY = ("motion", "springs in threads", "map", "search")
-"""A loop of steps, threads, arrays of states, and a search: the others end by the same means."""
+BY_DAY = ("motion", "springs in threads", "search")
+"""A loop of steps, threads, and a search: the others end by the same means."""
 
 
 @pytest.mark.parametrize(

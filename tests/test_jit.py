@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+import zwang as zw
+import zwang._numerics
 from kernel_examples import finish, model, python, run_model, start
+from zwang._derive.modes import ActiveSet
 from zwang._numerics import jit
+from zwang._numerics.curves.rows import load
 from zwang._numerics.jit import cache as cache_folder
-from zwang._numerics.jit.content import value_text
+from zwang._numerics.jit.content import digest_of, value_text
+from zwang._numerics.linear.sparse_ldl import ldl_factor
 from zwang.errors import CompileError
+from zwang.gallery.chain_of_four_bars import n_four_bar
 
 numba = pytest.importorskip("numba")
 Floats = np.ndarray
@@ -349,3 +359,67 @@ def test_named_tuples_stand_in_signatures_by_their_fields() -> None:
 def test_a_field_that_no_signature_knows_is_named() -> None:
     with pytest.raises(CompileError, match="field 'ends' of Odd is annotated list"):
         jit.njit("void(Odd)")(lambda odd: Odd).compiled
+
+
+# --- an edit of one kernel -----------------------------------------------------------------------------------------
+
+
+def every_kernel() -> dict[int, Any]:
+    """Return the kernels of the package, building blocks too, by their identity."""
+    found = {}
+    for module in pkgutil.walk_packages(zwang._numerics.__path__, "zwang._numerics."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, jit.Kernel):
+                found[id(value)] = value
+    return found
+
+
+def read_by(code: types.CodeType) -> set[str]:
+    """Return the names that a function reads, those inside it included."""
+    inside = [const for const in code.co_consts if isinstance(const, types.CodeType)]
+    return set(code.co_names).union(*map(read_by, inside)) if inside else set(code.co_names)
+
+
+def reach(kernel: Any, known: dict[int, set[int]]) -> set[int]:
+    """Return what a kernel calls, to any depth, itself included."""
+    if id(kernel) not in known:
+        scope = kernel.py_func.__globals__
+        called = [scope[name] for name in read_by(kernel.py_func.__code__) if isinstance(scope.get(name), jit.Kernel)]
+        known[id(kernel)] = {id(kernel)}.union(*(reach(item, known) for item in called if item is not kernel))
+    return known[id(kernel)]
+
+
+@contextlib.contextmanager
+def edited(kernel: Any) -> Iterator[None]:
+    """Let a kernel have another constant in the block."""
+    before = kernel.py_func.__code__
+    kernel.py_func.__code__ = before.replace(co_consts=(*before.co_consts, "another"))
+    vars(kernel).pop("code_text", None)
+    try:
+        yield
+    finally:
+        kernel.py_func.__code__ = before
+        vars(kernel).pop("code_text", None)
+
+
+def test_an_edited_kernel_gives_its_callers_another_name_in_generated_modules_too_and_nothing_else_one() -> None:
+    bar, chain = zw.compile(zw.gallery.get("ladder").system).kernels, n_four_bar(5).system
+    large = zw.compile(chain).kernels
+    mode = large.mode(ActiveSet(large.bilateral))
+    generated = [bar.term_functions.module.one, large.model(()).module.one, *mode.functions.calls]
+    every = [*(item for item in every_kernel().values() if item.signature is not None), *generated]
+    known: dict[int, set[int]] = {}
+    calls = {id(item): reach(item, known) for item in every}
+    blocks = {
+        number: item for number, item in every_kernel().items() if any(number in found for found in calls.values())
+    }
+    chosen = [ldl_factor, load, *list(blocks.values())[:: len(blocks) // 12]]
+    before = [digest_of(item) for item in every]
+    for kernel in chosen:
+        with edited(kernel):
+            after = [digest_of(item) for item in every]
+        changed = [one != other for one, other in zip(before, after, strict=True)]
+        assert changed == [id(kernel) in calls[id(item)] for item in every], kernel
+        assert any(changed) and not all(changed)
+    assert [digest_of(item) for item in every] == before
+    assert id(ldl_factor) in calls[id(generated[1])] and id(ldl_factor) not in calls[id(generated[0])]

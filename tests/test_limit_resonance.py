@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from night import by_day
 from zwang._limit.resonance import groups, phases, relations
 
 # Two oscillations beside a line: w_y = p (1 + e x), w_z = 1 + h x, coupled by a cubic term c, by the turning b of the
@@ -43,11 +44,14 @@ def realized_actions(study: Any, values: dict[str, float]) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("values", "told", "order"),
-    [
-        ({"b": 3.0, "f_y": 1.0}, "omega_1 = omega_2 all along", slice(None, None, -1)),
-        ({"p": 2.0, "c": 3.0, "f_z": 1.0}, "omega_2 = 2 omega_1 all along", slice(None, None, -1)),
-        ({"p": 0.5, "c": 0.0, "b": 1.0, "f_y": 1.0}, "omega_2 = 2 omega_1 all along", slice(None)),
-    ],
+    by_day(
+        [
+            ({"b": 3.0, "f_y": 1.0}, "omega_1 = omega_2 all along", slice(None, None, -1)),
+            (SECOND := ({"p": 2.0, "c": 3.0, "f_z": 1.0}, "omega_2 = 2 omega_1 all along", slice(None, None, -1))),
+            ({"p": 0.5, "c": 0.0, "b": 1.0, "f_y": 1.0}, "omega_2 = 2 omega_1 all along", slice(None)),
+        ],
+        [SECOND],
+    ),
 )
 def test_resonances_that_last_have_a_limit_in_which_actions_are_exchanged(
     values: dict[str, float], told: str, order: slice

@@ -11,6 +11,7 @@ import pytest
 
 import zwang as zw
 from kernel_examples import python, start
+from night import by_day
 from zwang._numerics import jit
 from zwang._numerics.jit import answers, background, notices
 from zwang._numerics.jit.cache import cache_folder
@@ -60,9 +61,10 @@ def test_motions_of_both_tiers_agree_and_plain_ones_repeat_to_the_last_bit(name:
     assert_motions_agree(name, MOTIONS[name])
 
 
-def test_reactions_of_both_tiers_agree_at_every_state_of_the_gallery() -> None:
+@pytest.mark.parametrize("part", by_day(range(3), [0]))
+def test_reactions_of_both_tiers_agree_at_every_state_of_the_gallery(part: int) -> None:
     asked = 0
-    for name in zw.gallery.names():
+    for name in zw.gallery.names()[part::3]:
         entry = zw.gallery.get(name)
         if len(entry.system.coordinates) > 12:
             continue  # seconds of plain Python; the nightly motions go there
@@ -78,7 +80,7 @@ def test_reactions_of_both_tiers_agree_at_every_state_of_the_gallery() -> None:
         assert [s.modes for s in plain.solutions] == [s.modes for s in compiled.solutions], name
         size = 1.0 + np.abs(compiled.accelerations).max(initial=0.0)
         np.testing.assert_allclose(plain.accelerations, compiled.accelerations, rtol=0, atol=100 * TOL * size)
-    assert asked > 20
+    assert asked > 6
 
 
 def test_spaces_and_maps_of_both_tiers_agree() -> None:
