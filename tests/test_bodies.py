@@ -243,6 +243,8 @@ def test_bad_input_names_the_part_and_the_cure() -> None:
     refused("no point 'tip'", lambda arm: arm.force("tip", (0, 0, 1)))
     refused("three components", lambda arm: arm.force("a", (0, 0)))
     refused("'ground' or 'body'", lambda arm: arm.force("a", (0, 0, 1), axes="own"))
+    refused("force 'force at a': a finite real number.* nan", lambda arm: arm.force("a", (0, 0, float("nan"))))
+    refused("spring 'a to a' joins 'a' with itself", lambda arm: arm.spring("a", "a", stiffness=1))
     refused("no joint has a coordinate 'j'", lambda arm: arm.motor("j", "u"))
     refused("one of zw.shapes", lambda arm: arm.shape("s", on="a", form="ball"))
     refused("there is no shape 'floor'", lambda arm: arm.contact("floor", "floor"))

@@ -319,3 +319,20 @@ def test_a_mesh_that_is_missing_is_named_with_its_file(tmp_path: Path) -> None:
     )
     with pytest.raises(zw.DeclarationError, match=r"'gone.stl' of the mesh 'shell' can't be read\. Put it where"):
         zw.load_robot(file)
+
+
+def test_what_no_joint_moves_against_the_ground_is_left_out_by_name(tmp_path: Path) -> None:
+    text = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+      <body name="cart" pos="0 0 .05"><joint name="rail" type="slide" axis="1 0 0"/>
+        <geom name="hull" type="box" size=".2 .1 .1"/>
+        <body name="wheel"><joint name="axle" axis="0 1 0"/><geom name="tyre" type="cylinder" size=".05 .02"
+          euler="90 0 0"/></body>
+        <body name="pole" pos="0 0 .3"><joint name="hinge" axis="0 1 0"/>
+          <geom name="rod" type="capsule" fromto="0 0 0 0 0 .6" size=".02"/></body></body></worldbody></mujoco>"""
+    (tmp_path / "cart.xml").write_text(text)
+    robot = zw.load_robot(tmp_path / "cart.xml")
+    kept = [item for item in robot.left_out if item[2] == "no joint moves it against the ground"]
+    assert [item[1] for item in kept] == ["hull", "tyre"]
+    # The end of the pole at its hinge keeps its height; the other one can fall to the ground.
+    assert [name for name in robot.system.constraints.names if "floor" in name] == ["rod on floor"]
+    assert compared(tmp_path / "cart.xml", 2) < 1e-9

@@ -12,7 +12,7 @@ import zwang as zw
 from zwang._derive.modes import ActiveSet
 from zwang._kernels.mode_motion import moving
 from zwang._kernels.stretch import KnownState
-from zwang._numerics.motion import tableau
+from zwang._numerics.motion import events, places, tableau
 from zwang._numerics.motion.dense import interpolated
 
 
@@ -121,3 +121,12 @@ def test_a_tolerance_a_thousand_times_smaller_gives_an_error_about_as_much_small
         errors.append(np.abs(np.r_[found.q[-1], found.v[-1]] - end).max())
         assert errors[-1] < 20 * tol
     assert errors[0] > 30 * errors[1] > 900 * errors[2]
+
+
+def test_in_a_step_as_short_as_rounding_only_what_crosses_fires():
+    # What counts as simultaneous, a part of the time, is many steps then: what never crosses was taken for an impact.
+    late = 7.0
+    kept = np.array([0.5, events.NEVER, 1.0])
+    watched = events.Watched(np.ones(3), np.zeros(3), np.zeros(0), kept, np.zeros(3, dtype=np.int64))
+    events.fire(np.zeros(1), watched, late, np.zeros(places.COUNTS, dtype=np.int64))
+    assert watched.fired.tolist() == [1, 0, 1]

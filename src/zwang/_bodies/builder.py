@@ -266,6 +266,8 @@ class Bodies:
         """Put a spring and a damper between two points (or centres of mass) [N/m, m, N s/m]."""
         label = name or f"{first} to {second}"
         where = f"{self._where}: spring '{label}'"
+        if first == second:
+            raise DeclarationError(f"{where} joins '{first}' with itself. Name two different points.")
         for point in (first, second):
             self._require_point(point, f"spring '{label}'")
         self._told.springs.append(
@@ -329,6 +331,8 @@ class Bodies:
             raise DeclarationError(
                 f"{self._where}: {where}: an expression, a number or a text is needed; it was given {given!r:.80}."
             )
+        if found.has(sp.nan, sp.oo, -sp.oo, sp.zoo):
+            raise DeclarationError(f"{self._where}: {where}: a finite real number is needed; it was given {found}.")
         return found
 
     # --- what comes of it --------------------------------------------------------------------------------------------

@@ -2,14 +2,15 @@
 
 Against a half-space every form is a few points with a radius about them: a ball its middle, a capsule its two ends, a
 box and a hull their corners; a cylinder has the lowest points of its two rims, an ellipsoid one lowest point. A ball
-keeps the distance of its middle from the nearest place of any other form. Corners stay outside an implicit surface.
-Boxes and hulls meet each other by corners, faces and edges (`polytopes`), capsules meet boxes and capsules by ends,
-corners and what they cross (`rods`). The slip is the velocity of the first body against the second where they touch,
-along two directions across the normal.
+keeps the distance of its middle from the nearest place of any other form (`nearest`). Corners stay outside an implicit
+surface. Boxes and hulls meet each other by corners, faces and edges (`polytopes`), capsules meet other forms by ends,
+corners, rims and what they cross (`rods`). The slip is the velocity of the first body against the second where they
+touch, along two directions across the normal. Features that no joint moves against the other form are left out.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ import sympy as sp
 
 from zwang._bodies.closures import ALGEBRA, spin_of
 from zwang._bodies.layout import across
+from zwang._bodies.nearest import nearest_to
 from zwang._bodies.parts import ContactPart, ShapePart, Told
 from zwang._bodies.picture import wires
 from zwang._bodies.polytopes import TouchSymbols, highest, solids_touch
@@ -26,15 +28,19 @@ from zwang._declare.constraints import Unilateral
 from zwang._declare.guides import tangents_of
 from zwang._declare.laws import Coulomb, is_law
 from zwang._declare.shapes import Box, Capsule, Cylinder, Form, HalfSpace, Hull, Implicit, Sphere
-from zwang._declare.symbols import rate
+from zwang._declare.symbols import Coordinate, Dependent, rate
 from zwang._declare.tree import GROUND, Tree
 from zwang._declare.vectors import Matrix, Vector, transposed
 from zwang.errors import DeclarationError
 
+LOOKS = 3
+"""Configurations at which it is looked whether a gap changes."""
+ROUNDED = 1e-13
+"""Of the size of its terms: by how much a gap may change that no joint changes."""
 SUPPORTED = (
-    "a Sphere, Capsule, Box, Hull, Cylinder or an Implicit ellipsoid with a HalfSpace; a Sphere with a Sphere, "
-    "Capsule, Box or Cylinder; a Capsule with a Capsule or Box; a Box or Hull with a Box or Hull; a Box or "
-    "Hull with an Implicit surface; a point with any of them"
+    "a Sphere, Capsule, Box, Hull, Cylinder or an Implicit ellipsoid with a HalfSpace; a Sphere or Capsule with a "
+    "Sphere, Capsule, Box, Hull or Cylinder; a Box or Hull with a Box or Hull; a Box or Hull with an Implicit surface; "
+    "a point with any of them"
 )
 
 
@@ -64,12 +70,40 @@ def touching(told: Told, tree: Tree, item: ContactPart, let: TouchSymbols, where
             f"{where}: contact '{item.name}': both shapes are on '{first.on}', so they never move against each other."
         )
     found = list(_pairs(tree, first, second, let, f"{where}: contact '{item.name}'"))
+    moving = [touch for touch in found if _moves(touch[0])]
+    if not moving:
+        raise DeclarationError(
+            f"{where}: contact '{item.name}': no joint moves '{item.first}' to or from '{item.second}': their "
+            f"distance stays at {found[0][0]}. Leave the contact out, or give one of their bodies another joint."
+        )
+    found = moving
     for number, (gap, slip, *exists) in enumerate(found, 1):
         name = item.name if len(found) == 1 else f"{item.name} {number}"
         ways = tuple(k for k in (0, 1) if slip[k] != 0)
         law = _law(item.friction, slip, ways, f"{where}: contact '{item.name}'")
         region = exists[0] if exists else None
         yield ContactWays(Unilateral(gap, friction=law, restitution=item.restitution, where=region, name=name), ways)
+
+
+def _moves(gap: Any) -> bool:
+    """Whether a gap depends on where bodies are: the end of a rod that turns about it keeps its height.
+
+    Places in files leave terms of rounding, so that a gap is looked at in configurations drawn at random.
+    """
+    symbols = sorted(gap.free_symbols, key=str)
+    if not any(isinstance(symbol, (Coordinate, Dependent)) for symbol in symbols):
+        return False
+    if any(isinstance(symbol, Dependent) for symbol in symbols):
+        return True
+    source, terms = random.Random(0), sp.Add.make_args(gap)
+    given = {symbol: sp.Float(source.uniform(0.5, 2.0)) for symbol in symbols}
+    looks = []
+    for _ in range(LOOKS):
+        places = {q: sp.Float(source.uniform(-2.0, 2.0)) for q in symbols if isinstance(q, Coordinate)}
+        looks.append([complex(term.xreplace({**given, **places})) for term in terms])
+    first, *others = (sum(look) for look in looks)
+    size = max(abs(value) for look in looks for value in look)
+    return not all(abs(other - first) <= ROUNDED * size for other in others)
 
 
 def _law(friction: Any, slip: tuple[Any, Any], ways: tuple[int, ...], where: str) -> Any:
@@ -106,10 +140,10 @@ def _pairs(tree: Tree, first: ShapePart, second: ShapePart, let: TouchSymbols, w
         yield _point_on_cylinder(tree, first, second, let)
     elif _is_point(first.form) and _is_point(form):
         raise DeclarationError(f"{where}: two points don't touch each other. Give one of them a form: shape(form=).")
-    elif isinstance(first.form, Sphere) and isinstance(form, (Sphere, Capsule, Box, Cylinder)):
-        yield _ball_on(tree, first, second)
+    elif isinstance(first.form, Sphere) and isinstance(form, (Sphere, Capsule, Box, Hull, Cylinder)):
+        yield _ball_on(tree, first, second, let, where)
     elif _is_rod(first.form, form):
-        yield from _rods(tree, *((first, second) if isinstance(first.form, Capsule) else (second, first)), let)
+        yield from _rods(tree, *((first, second) if isinstance(first.form, Capsule) else (second, first)), let, where)
     elif is_solid(first.form) and is_solid(form):
         yield from solids_touch(first, second, let, where)
     elif isinstance(form, Implicit) and balls and all(ball.radius == 0 for ball in balls):
@@ -121,8 +155,9 @@ def _pairs(tree: Tree, first: ShapePart, second: ShapePart, let: TouchSymbols, w
 
 
 def _is_rod(*forms: Form) -> bool:
-    """Whether a pair is a capsule with a box or a capsule."""
-    return all(isinstance(form, (Capsule, Box)) for form in forms) and any(isinstance(form, Capsule) for form in forms)
+    """Whether a pair is a capsule with a capsule, a box, a hull or a cylinder."""
+    known = all(isinstance(form, (Capsule, Box, Hull, Cylinder)) for form in forms)
+    return known and any(isinstance(form, Capsule) for form in forms)
 
 
 def _is_point(form: Form) -> bool:
@@ -225,14 +260,15 @@ def _rims(tree: Tree, shape: ShapePart, plane: ShapePart) -> Iterator[tuple[Any,
         yield gap, _slips(tree, (shape.on, plane.on), touch, tangents)
 
 
-def _ball_on(tree: Tree, ball: ShapePart, other: ShapePart) -> tuple[Any, tuple[Any, Any]]:
+def _ball_on(
+    tree: Tree, ball: ShapePart, other: ShapePart, let: TouchSymbols, where: str
+) -> tuple[Any, tuple[Any, Any]]:
     """Return the contact of a ball with the nearest place of a form."""
     a, form = ALGEBRA, ball.form
     assert isinstance(form, Sphere)
     middle, axes = carried(tree, ball.on, ball.at), _axes(tree, other)
-    line, radius = _from_nearest(other.form, _seen_by(tree, other, middle))
-    distance = sp.sqrt(a.dot(line, line))
-    own = a.scale(1 / distance, line)
+    line, distance, radius = nearest_to(other, let.vector(_seen_by(tree, other, middle)), let, where)
+    own = let.vector(a.scale(1 / distance, line))
     touch = a.sub(middle, a.scale(form.radius, a.apply(axes, own)))
     first, second = (a.apply(axes, tangent) for tangent in tangents_of(*own))
     return distance - radius - form.radius, _slips(tree, (ball.on, other.on), touch, (first, second))
@@ -259,11 +295,11 @@ def _point_on_cylinder(
     return highest(heights, slips)
 
 
-def _rods(tree: Tree, rod: ShapePart, other: ShapePart, let: TouchSymbols) -> Iterator[tuple[Any, ...]]:
-    """Yield the contacts of a capsule with a box or a capsule: its ends, the other's corners, and where they cross."""
+def _rods(tree: Tree, rod: ShapePart, other: ShapePart, let: TouchSymbols, where: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the contacts of a capsule with another form: its ends, the other's corners and rims, what they cross."""
     for end in _balls(rod):
-        yield _ball_on(tree, replace(rod, form=Sphere(end.radius), at=end.at), other)
-    yield from RodPair(rod, other, let).touches()
+        yield _ball_on(tree, replace(rod, form=Sphere(end.radius), at=end.at), other, let, where)
+    yield from RodPair(rod, other, let, where).touches()
 
 
 def _axes(tree: Tree, shape: ShapePart) -> Matrix:
@@ -276,27 +312,6 @@ def _seen_by(tree: Tree, shape: ShapePart, place: Vector) -> Vector:
     """Return a place of the ground in the frame of a shape."""
     a = ALGEBRA
     return a.apply(transposed(_axes(tree, shape)), a.sub(place, carried(tree, shape.on, shape.at)))
-
-
-def _from_nearest(form: Form, place: Vector) -> tuple[Vector, Any]:
-    """Return the vector to a place outside from the nearest place of the core of a form, and the radius about it."""
-    x, y, z = place
-    zero = sp.Integer(0)
-    if isinstance(form, Capsule):
-        return (_beyond(x, form.length / 2), y, z), form.radius
-    if isinstance(form, Box):
-        return (_beyond(x, form.a / 2), _beyond(y, form.b / 2), _beyond(z, form.c / 2)), zero
-    if isinstance(form, Cylinder):
-        far = sp.sqrt(x**2 + y**2)
-        part = sp.Max(far - form.radius, 0) / far
-        return (part * x, part * y, _beyond(z, form.length / 2)), zero
-    assert isinstance(form, Sphere)
-    return place, form.radius
-
-
-def _beyond(u: Any, end: Any) -> Any:
-    """Return by how much u is beyond -end or end, with its sign; 0 between them."""
-    return sp.Max(u - end, 0) + sp.Min(u + end, 0)
 
 
 def _outside(tree: Tree, shape: ShapePart, corner: RoundPoint, surface: ShapePart) -> tuple[Any, tuple[Any, Any]]:
@@ -364,8 +379,10 @@ def _velocity(tree: Tree, body: str, place: Vector) -> Vector:
 def flat_cylinder(told: Told, name: str) -> str:
     """Return what to do where a contact has no normal: a cylinder whose face is parallel to the plane has none."""
     for item in told.contacts.values():
-        shapes = [shape for shape in (item.first, item.second) if isinstance(told.touching(shape).form, Cylinder)]
-        if shapes and (name == item.name or name.startswith(f"{item.name} ")):
+        forms = {shape: told.touching(shape).form for shape in (item.first, item.second)}
+        shapes = [shape for shape, form in forms.items() if isinstance(form, Cylinder)]
+        flat = any(isinstance(form, HalfSpace) for form in forms.values())
+        if shapes and flat and (name == item.name or name.startswith(f"{item.name} ")):
             return (
                 f" The face of the Cylinder '{shapes[0]}' is parallel to the half-space, so that its rim has no lowest "
                 "point: tilt it a little, or give a Hull of points of its rims."

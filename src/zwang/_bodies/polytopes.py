@@ -69,6 +69,16 @@ class SolidEdge(NamedTuple):
     rising: tuple[Any, ...]
 
 
+class HullEdge(NamedTuple):
+    """An edge of a hull: direction, half its length, its middle; its two faces, and the ways from it into them."""
+
+    along: Vector
+    half: Any
+    middle: Vector
+    faces: tuple[int, int]
+    ways: tuple[Vector, Vector]
+
+
 class TouchSymbols:
     """Symbols for what follows from places of bodies: expressions of them stay short, relations above all."""
 
@@ -174,25 +184,27 @@ class HullPolytope(Polytope):
         self.middle = _exact(corners.mean(axis=0))
         self.thickness = sp.Float(float(-heights.min(axis=0).max()))
         on = np.abs(heights) <= COPLANAR * size
-        self._edges = []
+        self.borders: list[HullEdge] = []
         for i, j in combinations(range(len(corners)), 2):
             (own,) = np.nonzero(on[i] & on[j])
             if len(own) == 2:
                 ways = [_into(planes[face, :3], corners[i], corners[j], corners[on[:, face]]) for face in own]
                 half = (corners[j] - corners[i]) / 2
                 length = float(np.linalg.norm(half))
-                self._edges.append((half / length, length, corners[i] + half, ways))
-        self.edges = len(self._edges)
+                along, middle = _exact(half / length), _exact(corners[i] + half)
+                faces, (one, other) = (int(own[0]), int(own[1])), (_exact(way) for way in ways)
+                self.borders.append(HullEdge(along, sp.Float(length), middle, faces, (one, other)))
+        self.edges = len(self.borders)
 
     def direction(self, number: int) -> Vector:
         """Return it."""
-        return _exact(self._edges[number][0])
+        return self.borders[number].along
 
     def edge(self, number: int, out: Vector, let: TouchSymbols) -> SolidEdge:
         """Return the edge; where it is the outermost, its faces fall off along `out`."""
-        along, half, middle, ways = self._edges[number]
-        rising = tuple(let(ALGEBRA.dot(out, _exact(way))) for way in ways)
-        return SolidEdge(_exact(along), sp.Float(half), _exact(middle), rising)
+        own = self.borders[number]
+        rising = tuple(let(ALGEBRA.dot(out, way)) for way in own.ways)
+        return SolidEdge(own.along, own.half, own.middle, rising)
 
     def reach(self, way: Vector) -> Any:
         """Return the least over its corners."""

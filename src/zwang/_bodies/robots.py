@@ -30,6 +30,10 @@ Array = NDArray[np.float64]
 FREE, BALL, SLIDE, HINGE = range(4)
 NEAR = 1e-6
 """By how much a weld may miss the reference configuration: files have some six digits."""
+LOOKS = 4
+"""Configurations at which it is looked whether a geom moves against the ground."""
+STILL = 1e-9
+"""By how much its height [m] and its slopes may differ there, where no joint moves it."""
 PLANE, SPHERE, CAPSULE, CYLINDER, BOX = 0, 2, 3, 5, 6
 CONNECT, WELD, JOINT = 0, 1, 2
 MODELS = {file.stem: file for file in sorted((Path(__file__).parent / "models").iterdir())}
@@ -372,6 +376,7 @@ class _RobotReader:
         floors = [g for g in range(model.ngeom) if model.geom_type[g] == PLANE and model.geom_bodyid[g] == 0]
         others = 0
         made: dict[int, str] = {}
+        held = self._held_against(floors)
         for g in range(model.ngeom):
             if model.geom_bodyid[g] == 0 or not (model.geom_contype[g] or model.geom_conaffinity[g]):
                 continue
@@ -379,6 +384,10 @@ class _RobotReader:
             for floor in floors:
                 if not self._meet(g, floor):
                     continue
+                if held[floor][g]:
+                    name = model.geom(g).name or f"geom {g}"
+                    self.left.append(("geom", name, "no joint moves it against the ground"))
+                    break
                 form = self._form(g)
                 if form is None:
                     name = model.geom(g).name or f"geom {g}"
@@ -387,6 +396,25 @@ class _RobotReader:
                 self._touch(g, floor, form, made)
         if others > 1:
             self.left.append(("contact", "between bodies", "only what touches a plane of the world is read"))
+
+    def _held_against(self, floors: list[int]) -> dict[int, NDArray[np.bool_]]:
+        """Return for each plane which geoms keep their height and inclination to it, whatever the joints do."""
+        model, data = self.model, mujoco().MjData(self.model)
+        source, normals = (
+            np.random.default_rng(0),
+            self.data.geom_xmat.reshape(-1, 3, 3)[np.array(floors, dtype=int), :, 2],
+        )
+        looks = []
+        for _ in range(LOOKS):
+            data.qpos[:] = model.qpos0 + source.uniform(-1.0, 1.0, size=model.nq)
+            mujoco().mj_kinematics(model, data)
+            axes = data.geom_xmat.reshape(-1, 3, 3).transpose(0, 2, 1)
+            looks.append(np.concatenate([(data.geom_xpos @ normals.T)[:, None], axes @ normals.T], axis=1))
+        apart = np.ptp(looks, axis=0)  # (geoms, height and three slopes, planes)
+        apart[np.isin(model.geom_type, (SPHERE, CAPSULE, CYLINDER)), 1:3] = 0.0  # they are round
+        apart[model.geom_type == SPHERE, 3] = 0.0
+        still: NDArray[np.bool_] = np.less(apart.max(axis=1), STILL)
+        return {floor: still[:, k] for k, floor in enumerate(floors)}
 
     def _meet(self, first: int, second: int) -> bool:
         types, partners = self.model.geom_contype, self.model.geom_conaffinity

@@ -400,7 +400,7 @@ def fire(params: Floats, watched: Watched, until: float, counts: Ints) -> int:
     found, sides, keep = CROSSED, watched.sides, watched.keep
     first = sides.size - counts[SURFACES]
     for i in range(keep.size):
-        if keep[i] <= until:
+        if keep[i] <= min(until, 1.0):  # in a step as short as rounding of the time all that crosses is simultaneous
             if i >= first:
                 place = counts[SIDES] + i - first
                 params[place] = -params[place]
