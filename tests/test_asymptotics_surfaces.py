@@ -82,7 +82,7 @@ def test_the_chain_of_five_bars_at_a_cone() -> None:
         ({"x": 1, "z": 1.1}, zw.StateError, r"off the tangent cone .* nearest direction on it is \{'x': 0\.7071"),
         ({"x": 1, "q": 1}, zw.DeclarationError, "along= has 'q', which is no coordinate"),
         ({}, zw.DeclarationError, "along= is zero in all components"),
-        (3, zw.DeclarationError, "along= maps coordinates to the components of a direction"),
+        (3, zw.DeclarationError, "along= must be a mapping from coordinates to the components of a direction"),
         (None, zw.DeclarationError, "leave 2 degrees of freedom; .* along= gives"),
     ],
 )

@@ -219,15 +219,13 @@ def test_the_result_reads_as_a_sentence_and_survives_its_file(tmp_path: Path) ->
 def test_mistakes_are_answered_with_the_cure() -> None:
     entry = zw.gallery.get("ellipse_pendulum")
     ask = functools.partial(zw.critical, entry.system, entry.params)
-    with pytest.raises(
-        zw.DeclarationError, match=r"vary= must be one of its parameters; it was given 'r3'\. Known: 'a'"
-    ):
+    with pytest.raises(zw.DeclarationError, match=r"vary= has 'r3', which is no parameter\. Known: 'a'"):
         ask(vary="r3", within=(0, 1))
     with pytest.raises(
         zw.DeclarationError, match=r"no constraint on positions depends on 'g'.*They depend on: 'a', 'l1'"
     ):
         ask(vary="g", within=(0, 1))
-    with pytest.raises(zw.DeclarationError, match=r"within= needs finite low < high; it was given \(1, 0\)"):
+    with pytest.raises(zw.DeclarationError, match=r"within= needs low < high; it was given \(1, 0\)"):
         ask(vary="a", within=(1, 0))
     with pytest.raises(zw.DeclarationError, match=r"within= needs \(low, high\); it was given 3"):
         ask(vary="a", within=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -420,3 +421,48 @@ def test_a_friction_on_a_sparse_row_is_that_on_a_dense_one() -> None:
         for one in made
     ]
     assert found[0].accelerations.tolist() == found[1].accelerations.tolist() == [[2.0, 0.0]]
+
+
+(WHERE,), (SPEED,) = zw.coordinates("s")
+PULL, STIFF = zw.inputs("pull"), zw.parameters("stiff")
+DRAWN = zw.System(
+    name="drawn",
+    kinetic=SPEED**2 / 2,
+    potential=STIFF * WHERE**2 / 2,
+    forces={WHERE: PULL},
+    constraints=[zw.Friction("f", slip=SPEED, name="rail")],
+)
+REST, KNOWN = {WHERE: 0.1, SPEED: 0.0}, {STIFF: 1.0, "f": 0.2}
+TWICE: dict[str, tuple[Any, str]] = {
+    "state": (lambda: zw.reactions(DRAWN, {**REST, "s": 0.2}, KNOWN, inputs={PULL: 0}), "state has 's' twice"),
+    "params": (lambda: zw.reactions(DRAWN, REST, {**KNOWN, "stiff": 2}, inputs={PULL: 0}), "params has 'stiff' twice"),
+    "inputs": (lambda: zw.reactions(DRAWN, REST, KNOWN, inputs={PULL: 0, "pull": 1}), "inputs= has 'pull' twice"),
+    "box of trace": (
+        lambda: zw.trace(DRAWN, KNOWN, inputs={PULL: 0}, box={WHERE: (0, 1), "s": (0, 2)}),
+        "box= has 's' twice",
+    ),
+    "box of equilibria": (
+        lambda: zw.equilibria(DRAWN, KNOWN, inputs={PULL: 0}, box={WHERE: (0, 1), "s": (0, 2)}),
+        "box= has 's' twice",
+    ),
+    "box of guarantee": (
+        lambda: zw.guarantee("can hold", DRAWN, {WHERE: (0, 1), "s": (0, 2)}, KNOWN, inputs={PULL: 0}),
+        "box= has 's' twice",
+    ),
+    "a box with friction": (
+        lambda: zw.equilibria(DRAWN, KNOWN, inputs={PULL: 0}, box={"z": (0, 1)}),
+        "box= has 'z', which is no coordinate",
+    ),
+    "scales": (
+        lambda: zw.simulate(DRAWN, REST, KNOWN, until=1, inputs={PULL: 0}, scales={WHERE: 1, "s": 2}),
+        "scales= has 's' twice",
+    ),
+    "units": (lambda: DRAWN.replace(units={WHERE: "m", "s": "km"}), "units= has 's' twice"),
+}
+
+
+@pytest.mark.parametrize("case", TWICE)
+def test_a_value_that_is_given_by_symbol_and_by_name_is_told_and_not_chosen(case: str) -> None:
+    call, words = TWICE[case]
+    with pytest.raises(zw.DeclarationError, match=f"drawn: {re.escape(words)}"):
+        call()

@@ -14,6 +14,7 @@ from zwang._declare.switched import switched
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
+from zwang._numerics.tolerances import by_name
 from zwang.errors import DeclarationError, nearest
 
 CURED = {
@@ -32,19 +33,9 @@ def system_of(system: Any) -> System:
 
 def exact_values(system: System, params: Mapping[Any, Any] | None) -> dict[Any, Number]:
     """Return the parameters with all their digits, by symbol; missing and unknown ones are mistakes."""
-    if params is not None and not isinstance(params, Mapping):
-        raise DeclarationError(
-            f"{system.name}: params must be a mapping from symbols or names to numbers; it was given {params!r:.80}."
-        )
     known = {item.name: item for item in system.parameters}
-    found: dict[Any, Number] = {}
-    for key, value in (params or {}).items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in known:
-            raise DeclarationError(
-                f"{system.name}: params has '{name}', which the system doesn't know. {nearest(name, known)}"
-            )
-        found[known[name]] = number(value, f"{system.name}: params: '{name}'")
+    given = by_name(params, "params", known, where=system.name)
+    found = {known[name]: number(value, f"{system.name}: params: '{name}'") for name, value in given.items()}
     missing = [name for name, symbol in known.items() if symbol not in found]
     if missing:
         listed = ", ".join(f"'{name}'" for name in missing[:8]) + (", ..." if len(missing) > 8 else "")
@@ -60,19 +51,15 @@ def position_of(system: System, at: Any) -> list[Number]:
             f"{system.name}: at= must be a singular point of trace or a mapping from coordinates to numbers; it was "
             f"given {at!r:.80}."
         )
-    by_name = {key if isinstance(key, str) else getattr(key, "name", str(key)): value for key, value in state.items()}
-    known = [item.name for item in (*system.coordinates, *system.velocities)]
-    for name in by_name:
-        if name not in known and name != "t":
-            raise DeclarationError(
-                f"{system.name}: at= has '{name}', which the system doesn't know. {nearest(str(name), known)}"
-            )
-    missing = [item.name for item in system.coordinates if item.name not in by_name]
+    given = by_name(
+        state, "at=", [*(item.name for item in (*system.coordinates, *system.velocities)), "t"], where=system.name
+    )
+    missing = [item.name for item in system.coordinates if item.name not in given]
     if missing:
         raise DeclarationError(
             f"{system.name}: at= has no value for '{missing[0]}': give every coordinate of the point."
         )
-    return [number(by_name[item.name], f"{system.name}: at: '{item.name}'") for item in system.coordinates]
+    return [number(given[item.name], f"{system.name}: at: '{item.name}'") for item in system.coordinates]
 
 
 def held_constraints(system: System, free: int | None = None) -> list[Any]:

@@ -22,7 +22,8 @@ from zwang._numerics.series.balls import BALLS
 from zwang._numerics.series.branches import split_at
 from zwang._numerics.series.field import dot
 from zwang._numerics.series.power import Series, ring
-from zwang.errors import DeclarationError, StateError, nearest
+from zwang._numerics.tolerances import by_name
+from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
 OFF = 1e-6
@@ -39,19 +40,12 @@ class ConePlane(NamedTuple):
 
 def direction_of(system: System, along: Any) -> Array:
     """Return a direction, given as coordinate -> component, as a unit vector; coordinates left out have none."""
-    if not isinstance(along, Mapping):
-        raise DeclarationError(
-            f"{system.name}: along= maps coordinates to the components of a direction, as in "
-            f"{{'{system.coordinates[0].name}': 1}}; it was given {along!r:.60}."
-        )
     names = [item.name for item in system.coordinates]
     found = np.zeros(len(names))
-    for key, value in along.items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in names:
-            raise DeclarationError(
-                f"{system.name}: along= has '{name}', which is no coordinate. {nearest(name, names)}"
-            )
+    form = f"coordinates to the components of a direction, as in {{'{names[0]}': 1}}"
+    for name, value in by_name(
+        along, "along=", names, where=system.name, no="which is no coordinate", form=form
+    ).items():
         found[names.index(name)] = float(number(value, f"{system.name}: along: '{name}'"))
     size = float(np.linalg.norm(found))
     if not size > 0:

@@ -37,6 +37,7 @@ from zwang._graph.convert import Converter
 from zwang._graph.graph import Node
 from zwang._kernels.c import Target, scattered_source
 from zwang._numerics.linear.rank import rank_of
+from zwang._numerics.tolerances import by_name
 from zwang._outputs import check_output, replacing
 from zwang.errors import CompileError, DeclarationError, StateError
 
@@ -143,9 +144,7 @@ def _starts(
 ) -> tuple[list[float], dict[str, float], float]:
     """Return the start of (q, v), the parameters by name, and the time; checked as far as they are given."""
     system: System = model.system
-    if params is not None and not isinstance(params, Mapping):
-        raise DeclarationError(f"{system.name}: params must be a mapping name -> number; it was {params!r:.60}.")
-    named = {getattr(key, "name", key): value for key, value in (params or {}).items()}
+    named = by_name(params, "params", where=system.name)
     for name in set(named) & set(inputs):
         raise DeclarationError(
             f"{system.name}: to_fmu: params has '{name}', which is an input: the importer gives it. Leave it out."

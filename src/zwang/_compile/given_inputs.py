@@ -24,9 +24,9 @@ from zwang._declare.switched import ON
 from zwang._declare.symbols import Coordinate, Input, Velocity, parameter
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._numerics.tolerances import require_kinds
+from zwang._numerics.tolerances import by_name, require_kinds
 from zwang._results.signals import KINDS, Held, Table
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 M = TypeVar("M")
@@ -95,7 +95,8 @@ class Driven:
 
     def values_at(self, state: Mapping[Any, Any]) -> dict[str, Any]:
         """Return name -> value at a state, or arrays at many, of the parameters that stand for inputs."""
-        named = _by_names(state)
+        named = by_name(state, "state", where=self.declared.name)
+        named.pop(ON, None)
         times = np.asarray(named.get("t", 0.0), dtype=float)
         found: dict[str, Any] = dict(self.params)
         if not self.changing:
@@ -177,7 +178,7 @@ def with_inputs(
     if not declared.inputs and not inputs:
         return model, params, None
     found = driven(declared, inputs)
-    given = _by_names(params or {})
+    given = by_name(params, "params", where=declared.name)
     for name in given:
         if name in found.own:
             raise DeclarationError(
@@ -201,17 +202,8 @@ def without_inputs(
             f"{declared.name}: {verb} takes inputs that are numbers or expressions of t; '{which}' is a table or a "
             "held function. Write it as an expression, Piecewise for instance."
         )
-    values = {**_by_names(params or {}), **found.values_at({})}
+    values = {**by_name(params, "params", where=declared.name), **found.values_at({})}
     return (found.system if system is declared else system.another(found.system)), values
-
-
-def _by_names(values: Any) -> dict[str, Any]:
-    if not isinstance(values, Mapping):
-        raise DeclarationError(
-            f"state and params must be mappings from symbols or names to numbers, not {values!r:.60}."
-        )
-    named = {key if isinstance(key, str) else getattr(key, "name", str(key)): value for key, value in values.items()}
-    return {name: value for name, value in named.items() if name != ON}
 
 
 def expanded(table: Table, origin: float) -> Array:
@@ -248,17 +240,10 @@ def _form(signal: Signal) -> Any:
 
 def _signals(system: System, given: Mapping[Any, Any] | None) -> dict[str, Signal]:
     """Return what each input of a system is, checked."""
-    if given is not None and not isinstance(given, Mapping):
-        raise DeclarationError(f"{system.name}: inputs= must be a mapping input -> value; it was given {given!r:.60}.")
     known = [item.name for item in system.inputs]
-    found: dict[str, Signal] = {}
-    for key, value in (given or {}).items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in known:
-            raise DeclarationError(
-                f"{system.name}: inputs= has '{name}', which is no input of the system. {nearest(name, known)}"
-            )
-        found[name] = _signal(system, name, value)
+    no, form = "which is no input of the system", "inputs to values"
+    named = by_name(given, "inputs=", known, where=system.name, no=no, form=form)
+    found: dict[str, Signal] = {name: _signal(system, name, value) for name, value in named.items()}
     missing = [name for name in known if name not in found]
     if missing:
         listed = ", ".join(f"'{name}'" for name in missing)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._declare.system import System
-from zwang.errors import DeclarationError, nearest
+from zwang._numerics.tolerances import by_name
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 AT_ONCE = 1 << 27
@@ -99,21 +100,9 @@ def _column(values: Mapping[str, Array | float], names: list[str]) -> Array:
 def _by_name(
     system: System, what: str, mapping: Any, names: Iterable[str], *, optional: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    if not isinstance(mapping, Mapping):
-        raise DeclarationError(
-            f"{system.name}: {what} must be a mapping from symbols or names to numbers; it was given {mapping!r:.80}."
-        )
     known = list(names)
-    found: dict[str, Any] = {}  # arrays, and plain floats as they were given
-    for key, value in mapping.items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in known:
-            raise DeclarationError(
-                f"{system.name}: {what} has '{name}', which the system doesn't know. {nearest(name, known)}"
-            )
-        if name in found:
-            raise DeclarationError(f"{system.name}: {what} has '{name}' twice.")
-        found[name] = _number(system, what, name, value)
+    given = by_name(mapping, what, known, where=system.name)
+    found = {name: _number(system, what, name, value) for name, value in given.items()}
     missing = [name for name in known if name not in found and name not in optional]
     if missing:
         listed = ", ".join(f"'{name}'" for name in missing[:8]) + (", ..." if len(missing) > 8 else "")

@@ -18,7 +18,7 @@ from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked, steady_numbers
 from zwang._numerics.budget import Allowed, Spent, spending
 from zwang._numerics.jit import tiered
-from zwang._numerics.tolerances import flag, whole
+from zwang._numerics.tolerances import flag, name_of, whole
 from zwang._results import Provenance
 from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.cycles import Cycles, CyclesStatus
@@ -97,7 +97,7 @@ def cycles(
     """
     given = _checked(system, cycle)
     first = given[0]
-    name = vary if isinstance(vary, str) else getattr(vary, "name", str(vary))
+    name = name_of(vary)
     branching = Branching(switch=flag(switch, "switch"), doublings=whole(doublings, "doublings", least=0))
     reason, question = "", None
     values = dict(first.params) if params is None else params

@@ -17,6 +17,7 @@ from zwang._declare.given import Text, as_expression, components
 from zwang._declare.numeric_values import numbers_of
 from zwang._declare.shapes import FORMS, Form
 from zwang._declare.symbols import Coordinate, Dependent, Time, Velocity, parameter, symbol_table
+from zwang._numerics.tolerances import name_of
 from zwang._plot.scene import Scene, Solid, outlines_of
 from zwang.errors import DeclarationError, nearest
 
@@ -261,12 +262,12 @@ class Drawing:
         known = values if "t" in values else {"t": 0.0, **values}
         if self.tree is not None and any(item.has(Dependent) for item in expressions):
             known = {**known, **self.tree.numbers(known)}
-        given = {getattr(key, "name", key) for key in known}
+        given = {name_of(key) for key in known}
         for item in expressions:
             for symbol in item.free_symbols:
                 if symbol.name not in given:
                     raise DeclarationError(
-                        f"The drawing needs a value for '{symbol.name}'. {nearest(symbol.name, map(str, given))}"
+                        f"The drawing needs a value for '{symbol.name}'. {nearest(symbol.name, given)}"
                     )
         flat = numbers_of(expressions, known)
         count = max((np.size(item) for item in flat), default=1)

@@ -25,6 +25,7 @@ from zwang._declare.symbols import (
     symbol_table,
 )
 from zwang._declare.tree import Tree
+from zwang._numerics.tolerances import by_name
 from zwang.errors import DeclarationError, nearest
 
 LONGEST_UNIT = 60
@@ -211,24 +212,16 @@ def declared_inputs(name: str, given: Iterable[Any], q: tuple[Coordinate, ...]) 
 
 def read_units(system: Any, given: Mapping[Any, str] | None) -> Mapping[str, str]:
     """Return name -> unit as text, for names that the system has."""
-    if given is None:
-        return Frozen({})
-    if not isinstance(given, Mapping):
-        raise DeclarationError(f"{system.name}: units= must be a mapping name -> unit as text; it was {given!r:.60}.")
     known = [item.name for item in system._symbols()]
-    found: dict[str, str] = {}
-    for key, unit in given.items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in known:
-            raise DeclarationError(
-                f"{system.name}: units= names '{name}', which the system doesn't have. {nearest(name, known)}"
-            )
+    named = by_name(
+        given, "units=", known, where=system.name, no="which the system doesn't have", form="names to units as texts"
+    )
+    for name, unit in named.items():
         if not isinstance(unit, str) or not unit.isprintable() or len(unit) > LONGEST_UNIT:
             raise DeclarationError(
                 f"{system.name}: units= of '{name}' must be a text such as 'm/s**2'; it is {unit!r:.60}."
             )
-        found[name] = unit
-    return Frozen(found)
+    return Frozen(named)
 
 
 def _require_own(name: str, symbol: Any, tree: Tree | None) -> None:

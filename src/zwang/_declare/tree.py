@@ -20,6 +20,7 @@ import sympy as sp
 
 from zwang._declare.symbols import Coordinate, Dependent, DependentVelocity, dependent, rate
 from zwang._declare.vectors import Algebra, Arrays, Expressions, Matrix, Vector, transposed
+from zwang._numerics.tolerances import name_of
 
 GROUND = "ground"
 LARGEST = 150
@@ -317,7 +318,7 @@ class Tree:
 
     def numbers(self, values: Mapping[Any, Any]) -> dict[str, Any]:
         """Return name -> array of all places of bodies, at values by symbol or name; without their rates."""
-        a = Arrays({getattr(key, "name", key): value for key, value in values.items()})
+        a = Arrays({name_of(key): value for key, value in values.items()})
         return dict(self.places(a, self.walk(a)[0]))
 
     @cached_property

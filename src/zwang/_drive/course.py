@@ -23,7 +23,7 @@ from zwang._declare.given import Text, as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Input, Velocity
 from zwang._declare.symbols import t as time
-from zwang._numerics.tolerances import instants, real
+from zwang._numerics.tolerances import by_name, instants, name_of, real
 from zwang._reactions.holding import hold
 from zwang._results.folds import PathStatus, SurfacePath
 from zwang._results.motion import Motion
@@ -82,7 +82,7 @@ class PrescribedMotion:
             spans.append((0.0, motion.length))
         elif isinstance(motion, Mapping):
             for key, value in motion.items():
-                label = _label(key)
+                label = name_of(key)
                 if label not in self.names:
                     raise DeclarationError(f"{name}: drive: '{label}' is no coordinate. {nearest(label, self.names)}")
                 self.given[label] = self._function(label, value)
@@ -130,19 +130,10 @@ class PrescribedMotion:
         )
 
     def _start(self, start: Mapping[Any, Any] | None) -> dict[str, float]:
-        if start is not None and not isinstance(start, Mapping):
-            raise DeclarationError(
-                f"{self.system.name}: drive: start= must be a mapping coordinate -> number; it was {start!r:.60}."
-            )
-        found = {_label(key): value for key, value in (start or {}).items()}
-        known = set(self.names) | {item.name for item in self.system.velocities} | {"t", "on"}
-        for label in found:
-            if label not in known:
-                raise DeclarationError(
-                    f"{self.system.name}: drive: start= has '{label}', which is no coordinate. "
-                    f"{nearest(label, self.names)}"
-                )
-        where = f"{self.system.name}: drive: start"
+        where = f"{self.system.name}: drive"
+        known = [*self.names, *(item.name for item in self.system.velocities), "t", "on"]
+        found = by_name(start, "start=", known, where=where, no="which is no coordinate", form="coordinates to numbers")
+        where = f"{where}: start"
         return {label: real(found[label], label, where=where) for label in self.names if label in found}
 
     def _function(self, label: str, value: Any) -> Any:
@@ -365,7 +356,3 @@ def _path(system: str, path: SurfacePath, names: list[str]) -> dict[str, Any]:
         name: lambda at, k=k: (float(spline(at)[k]), float(spline(at, 1)[k]), float(spline(at, 2)[k]))
         for name, k in places.items()
     }
-
-
-def _label(key: Any) -> str:
-    return key if isinstance(key, str) else str(getattr(key, "name", key))

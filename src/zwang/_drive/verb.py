@@ -22,7 +22,7 @@ from zwang._drive.course import MotionPoint, PrescribedMotion
 from zwang._numerics.budget import Allowed, Budget, Spent, spend, spending
 from zwang._numerics.contact.problem import ContactProblem, dense
 from zwang._numerics.contact.rows import Contact
-from zwang._numerics.tolerances import require_kinds
+from zwang._numerics.tolerances import by_name, require_kinds
 from zwang._reactions.admissible import contact_problem
 from zwang._reactions.bookkeeping import without_bookkeeping
 from zwang._reactions.verb import reactions
@@ -97,9 +97,7 @@ def drive(
     require_kinds({"system": system, "params": params, "inputs": inputs})
     model = compile(system).switched()
     names = [item.name for item in model.system.inputs]
-    given = {
-        key if isinstance(key, str) else getattr(key, "name", str(key)): value for key, value in (inputs or {}).items()
-    }
+    given = by_name(inputs, "inputs=", where=model.system.name)
     unknown = [name for name in names if name not in given]
     if not unknown:
         raise DeclarationError(f"{model.system.name}: drive looks for inputs, and no input is unknown. Leave some out.")

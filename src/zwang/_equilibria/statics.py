@@ -10,7 +10,7 @@ parameter that is varied, and the rates of steady coordinates, are coordinates o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,7 @@ from zwang._declare.symbols import coordinates
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive import derive
-from zwang._numerics.tolerances import real
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError
 
 LEAST = 1e-4
 """Of lam_0, in parts of R: multipliers beyond 1e4 typical forces are not looked for."""
@@ -102,11 +101,10 @@ class Statics:
             for name, label in self.multipliers.items()
         }
 
-    def box(self, box: Mapping[Any, Any] | None, within: Any) -> dict[str, Any]:
+    def box(self, box: Mapping[str, Any], within: Any) -> dict[str, Any]:
         """Return the box of the auxiliary space."""
         found: dict[str, Any] = {}
-        for key, pair in (box or {}).items():
-            name = key if isinstance(key, str) else getattr(key, "name", str(key))
+        for name, pair in box.items():
             label = self.rates.get(name, name)
             if name in self.rates and not isinstance(label, str):
                 continue
@@ -315,34 +313,6 @@ def geometry(system: System, closed: Sequence[str], steady: Mapping[str, Any], v
         made.append(Bilateral(symbols[-1], name=spare))
     kinetic = sp.Add(*(v**2 for v in speeds)) / 2
     return System(name=system.name, coordinates=symbols, kinetic=kinetic, constraints=made), spare
-
-
-def name_of(key: Any) -> str:
-    """Return the name of a symbol, or the text itself."""
-    return key if isinstance(key, str) else str(getattr(key, "name", key))
-
-
-def steady_rates(system: System, given: Any) -> dict[str, float | None]:
-    """Return the coordinates that turn uniformly, with their rates where these are given."""
-    listed = [given] if isinstance(given, str) or not isinstance(given, Iterable) else given
-    names = [item.name for item in system.coordinates]
-    found: dict[str, float | None] = {}
-    for key in listed:
-        name = name_of(key)
-        if name not in names:
-            raise DeclarationError(
-                f"{system.name}: steady= has '{name}', which is no coordinate. {nearest(name, names)}"
-            )
-        rate = given[key] if isinstance(given, Mapping) else None
-        found[name] = None if rate is None else real(rate, f"steady[{name!r}]", where=system.name)
-    for name in found:
-        symbol = system.coordinates[names.index(name)]
-        for where, expr in system.expressions().items():
-            if symbol in expr.free_symbols:
-                raise DeclarationError(
-                    f"{system.name}: steady= has '{name}', but {where} depends on it: it is not cyclic. Leave it out."
-                )
-    return found
 
 
 def range_of(system: System, vary: str, within: Any) -> tuple[float, float]:

@@ -25,15 +25,14 @@ from zwang._equilibria.statics import (
     Statics,
     geometry,
     held_positions,
-    name_of,
     range_of,
     rubbing_rows,
     statics,
-    steady_rates,
 )
+from zwang._linearize.asked import steady_rates
 from zwang._numerics.budget import Allowed, Budget, Spent, spending
 from zwang._numerics.jit import tiered
-from zwang._numerics.tolerances import whole
+from zwang._numerics.tolerances import by_name, name_of, real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.equilibria import Equilibria, EquilibriaStatus, Equilibrium, EquilibriumInterval
@@ -159,8 +158,14 @@ class _RestSearch:
                 f"{name}: {timed[0]} depends on time, and nothing rests that does. Ask periodic(...), or give inputs "
                 "that are numbers."
             )
-        self.search, self.box, self.seed = search, box, whole(seed, "seed", least=0, most=2**64, where=name)
-        self.steady = steady_rates(self.system, steady)
+        self.search, self.seed = search, whole(seed, "seed", least=0, most=2**64, where=name)
+        places = [item.name for item in (*self.system.coordinates, *self.system.velocities)]
+        form = "coordinates to (low, high)"
+        self.box = by_name(box, "box=", places, where=name, no="which is no coordinate", form=form)
+        self.steady = {
+            label: None if rate is None else real(rate, f"steady[{label!r}]", where=name)
+            for label, rate in steady_rates(self.system, steady, cyclic=True).items()
+        }
         self.within = range_of(self.system, self.vary, within)
         middle = {} if not self.vary else {self.vary: sum(self.within) / 2}
         zero = {item.name: 0.0 for item in (*self.system.coordinates, *self.system.velocities)}
@@ -209,7 +214,7 @@ class _RestSearch:
 
     # Points and branches.
     def _without_friction(self, closed: tuple[str, ...]) -> None:
-        sides = {name_of(key): pair for key, pair in (self.box or {}).items()} | {self.vary: self.within}
+        sides = self.box | {self.vary: self.within}
         rest = statics(self.system, self.params, closed, self.steady, self.vary, sides)
         if rest is None or not len(rest.space.constraints):
             self._nowhere(rest is None)
@@ -270,7 +275,7 @@ class _RestSearch:
     def _point(
         self, state: Mapping[str, float], forces: Mapping[str, float], closed: tuple[str, ...], holds: str = ""
     ) -> Equilibrium:
-        sizes = {name_of(key): float(np.abs(pair).max()) for key, pair in (self.box or {}).items()}
+        sizes = {name: float(np.abs(pair).max()) for name, pair in self.box.items()}
         state, words, found = without_rounding(self.model, state, self.params, sizes)
         verdict = stability_at(self.model, state, self.params, self.steady, closed)
         residual = relative_acceleration(self.model, state, self.params, found)
@@ -375,7 +380,7 @@ class _RestSearch:
         held = freedoms > 1 or bool(held_positions(self.system, closed))
         known = {name: value for name, value in self.params.items() if name != self.vary}
         values = tuple(float(value) for value in np.linspace(*self.within, SLICES))
-        box = {name_of(key): pair for key, pair in (self.box or {}).items()} | {self.vary: self.within}
+        box = self.box | {self.vary: self.within}
         surface = RestSurface.over(self.model, known, shape, fixed, self._flat, self.vary, box, held=held)
         found = EndSearch(surface, values, closed, self.steady, freedoms > 1)
         self.searches.append(found)
@@ -423,8 +428,7 @@ class _RestSearch:
         """Return coordinates, points and triangles of a surface of configurations; None where there is no mesh."""
         free = [item for item in self.system.coordinates if item.name not in self.steady]
         if not held_positions(self.system, closed):
-            box = {name_of(key): pair for key, pair in (self.box or {}).items()}
-            sides = [box.get(item.name, (-np.pi, np.pi) if item.angle else None) for item in free]
+            sides = [self.box.get(item.name, (-np.pi, np.pi) if item.angle else None) for item in free]
             missing = [item.name for item, side in zip(free, sides, strict=True) if side is None]
             if missing:
                 self.notes.append(f"Regions of rest are looked for in a box: give box={{'{missing[0]}': (low, high)}}.")
@@ -439,7 +443,7 @@ class _RestSearch:
         """Return the configuration space with some contacts closed."""
         shape, spare = geometry(self.system, closed, self.steady)
         known = {item.name for item in shape.coordinates}
-        box = {name_of(key): pair for key, pair in (self.box or {}).items() if name_of(key) in known}
+        box = {name: pair for name, pair in self.box.items() if name in known}
         box |= {spare: (-1.0, 1.0)} if spare else {}
         return trace(shape, self._of(shape), box=box, search=self.search, seed=self.seed)
 

@@ -30,7 +30,7 @@ from zwang._guarantee.claims import (
 from zwang._guarantee.contraction import Narrowing
 from zwang._numerics.budget import Allowed, Budget, spending
 from zwang._numerics.series.balls import precision
-from zwang._numerics.tolerances import names_in, real, require_kinds
+from zwang._numerics.tolerances import by_name, names_in, real, require_kinds
 from zwang._results import Provenance
 from zwang._results.guarantee import Guarantee, GuaranteeStatus
 from zwang.errors import DeclarationError, nearest
@@ -192,16 +192,9 @@ def _sides(
     system: System, box: Any, params: Mapping[Any, Any]
 ) -> tuple[dict[str, tuple[float, float]], dict[str, float]]:
     """Return the box by names, angles that are left out all the way round, and what has one value."""
-    if not isinstance(box, Mapping):
-        raise DeclarationError(f"{system.name}: box= must be a mapping name -> (low, high); it was given {box!r:.60}.")
     names = {item.name: item for item in (*system.coordinates, *system.velocities, *system.parameters)}
     found: dict[str, tuple[float, float]] = {}
-    for key, pair in box.items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in names:
-            raise DeclarationError(
-                f"{system.name}: box= has '{name}', which the system doesn't know. {nearest(name, names)}"
-            )
+    for name, pair in by_name(box, "box=", names, where=system.name, form="names to (low, high)").items():
         try:
             low, high = (real(value, f"box[{name!r}]", where=system.name) for value in pair)
         except (TypeError, ValueError):
@@ -212,10 +205,7 @@ def _sides(
             raise DeclarationError(f"{system.name}: box= of '{name}' needs low <= high; it was ({low:g}, {high:g}).")
         found[name] = (low, high)
     known: dict[str, float] = {}
-    for key, value in params.items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in names:
-            raise DeclarationError(f"{system.name}: params has '{name}', which the system doesn't know.")
+    for name, value in by_name(params, "params", names, where=system.name).items():
         if name not in found:
             known[name] = real(value, f"params[{name!r}]", where=system.name)
     for item in system.coordinates:

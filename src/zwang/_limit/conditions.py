@@ -20,6 +20,7 @@ from zwang._declare.numeric_values import Evaluator
 from zwang._declare.symbols import t as time
 from zwang._limit.ideal import IdealStart
 from zwang._limit.ways import Softened
+from zwang._numerics.tolerances import name_of
 from zwang._realize import Stiffness, amounts
 from zwang._results.motion import Motion
 
@@ -81,7 +82,7 @@ class _Points:
         self.sizes = (1, len(q), len(q) ** 2, len(rows))
         self.evaluators = [Evaluator(item) for item in (W, *slopes, *bends, *rows)]
         self.coordinates, self.motion = q, motion
-        given = {getattr(key, "name", key): value for key, value in {**motion.params, **params}.items()}
+        given = {name_of(key): value for key, value in {**motion.params, **params}.items()}
         self.known = {item: float(given[item.name]) for item in softened.soft.parameters if item.name in given}
 
     def __iter__(self) -> Any:

@@ -16,7 +16,7 @@ from zwang._declare.given import as_expression
 from zwang._declare.switched import switched
 from zwang._declare.symbols import parameters
 from zwang._declare.system import System
-from zwang._numerics.tolerances import names_in, real
+from zwang._numerics.tolerances import name_of, names_in, real
 from zwang._realize import Realization, realize
 from zwang.errors import DeclarationError
 
@@ -59,14 +59,14 @@ class Softened:
     def values(self, params: Mapping[Any, Any], strength: float, system: System | None = None) -> dict[str, Any]:
         """Return the parameters that the softened system still has, a restitution is none, and the strength."""
         known = {item.name for item in (system or self.soft).parameters}
-        given = {getattr(key, "name", key): value for key, value in params.items()}
+        given = {name_of(key): value for key, value in params.items()}
         return {**{key: value for key, value in given.items() if key in known}, self.strength: strength}
 
     def own(self, params: Mapping[Any, Any] | None, system: System | None = None) -> dict[Any, Any]:
         """Return the parameters without those that only a realization has, in its weight or its energy."""
         known = {item.name for item in (system or self.ideal).parameters}
         more = {item.name for item in self.soft.parameters} - known
-        return {key: value for key, value in (params or {}).items() if getattr(key, "name", key) not in more}
+        return {key: value for key, value in (params or {}).items() if name_of(key) not in more}
 
     def constraint(self, name: str) -> Bilateral | Unilateral:
         """Return a realized constraint as it was declared."""

@@ -15,6 +15,7 @@ from zwang._compile.values import Inputs, resolve
 from zwang._declare.switched import taken_apart
 from zwang._declare.system import System
 from zwang._numerics.budget import Budget
+from zwang._numerics.tolerances import by_name, name_of
 from zwang._results.signals import Held
 from zwang._simulate.options import (
     BUDGET,
@@ -25,7 +26,7 @@ from zwang._simulate.options import (
     check_word,
     events_of,
 )
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 
@@ -144,16 +145,28 @@ def asked(
     return MotionQuestion(model, declared, given, driven, on, {} if shown is None else shown.to_dict())
 
 
-def steady_numbers(system: System, steady: Any) -> frozenset[int]:
-    """Return the numbers of coordinates that are named: they need not return, or turn uniformly."""
+def steady_rates(system: System, steady: Any, *, cyclic: bool = False) -> dict[str, Any]:
+    """Return the coordinates that are named and the rates where they are given, else None.
+
+    They need not return, or turn uniformly; then they are `cyclic`, and nothing may depend on them.
+    """
+    single = isinstance(steady, str) or not isinstance(steady, Iterable)
+    rates = (
+        steady if isinstance(steady, Mapping) else {name_of(item): None for item in ([steady] if single else steady)}
+    )
+    known = {item.name: item for item in system.coordinates}
+    found = by_name(rates, "steady=", known, where=system.name, no="which is no coordinate")
+    for name in found if cyclic else ():
+        for where, expr in system.expressions().items():
+            if known[name] in expr.free_symbols:
+                raise DeclarationError(
+                    f"{system.name}: steady= has '{name}', but {where} depends on it: it is not cyclic, and the state "
+                    "changes as it turns. Leave it out, or ask periodic(...)."
+                )
+    return found
+
+
+def steady_numbers(system: System, steady: Any, *, cyclic: bool = False) -> frozenset[int]:
+    """Return the numbers of the coordinates that are named, as `steady_rates` reads them."""
     names = [item.name for item in system.coordinates]
-    listed = [steady] if isinstance(steady, str) or not isinstance(steady, Iterable) else list(steady)
-    found = set()
-    for item in listed:
-        name = item if isinstance(item, str) else getattr(item, "name", str(item))
-        if name not in names:
-            raise DeclarationError(
-                f"{system.name}: steady= names '{name}', which is no coordinate. {nearest(name, names)}"
-            )
-        found.add(names.index(name))
-    return frozenset(found)
+    return frozenset(names.index(name) for name in steady_rates(system, steady, cyclic=cyclic))

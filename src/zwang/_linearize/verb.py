@@ -30,6 +30,7 @@ from zwang._linearize.trail import followed
 from zwang._numerics.budget import Allowed, Budget
 from zwang._numerics.jit import tiered
 from zwang._numerics.linear.projection import least_change
+from zwang._numerics.tolerances import name_of
 from zwang._results import Provenance
 from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.finite import within_doubles
@@ -119,7 +120,7 @@ def linearize(
         )
     question = asked("linearize", system, state, params, inputs, backend)
     names = _outputs(question, outputs)
-    cyclic = _steady(question.model.system, steady)
+    cyclic = steady_numbers(question.model.system, steady, cyclic=True)
     driving = _numbers(question)
     ground = Ground.of(question.model.switched(question.on), question.given)
     known = [item.name for item in question.model.system.parameters]
@@ -132,9 +133,7 @@ def _closed(system: Any, motion: Motion, params: Any, inputs: Any, steady: Any, 
     """Return a motion that closes as its cycle."""
     start = motion.at(float(motion.t[0]))
     question = asked("linearize", system, start, motion.params if params is None else params, inputs, backend)
-    names = [item.name for item in question.model.system.coordinates]
-    listed = [steady] if isinstance(steady, str) or not isinstance(steady, Iterable) else list(steady)
-    chosen = frozenset(names.index(str(getattr(item, "name", item))) for item in listed)
+    chosen = steady_numbers(question.model.system, steady)
     laws = {str(event.details["law"]) for event in motion.events if "law" in event.details} - {"any"}
     law = laws.pop() if len(laws) == 1 else None
     tol = float(motion.provenance.tolerances.get("tol", 1e-12))
@@ -241,20 +240,6 @@ def _drift(point: EquilibriumPoint) -> Array:
     return np.stack([least_change(point.mass, rows, -column) for column in change.T], axis=1)
 
 
-def _steady(system: System, steady: Any) -> frozenset[int]:
-    """Return the numbers of the coordinates that turn uniformly; nothing may depend on them."""
-    found = steady_numbers(system, steady)
-    for number in sorted(found):
-        symbol = system.coordinates[number]
-        for where, expr in system.expressions().items():
-            if symbol in expr.free_symbols:
-                raise DeclarationError(
-                    f"{system.name}: steady= names '{symbol.name}', but {where} depends on it: it is not cyclic, and "
-                    "the state changes as it turns. Ask periodic(...) instead."
-                )
-    return found
-
-
 def _outputs(question: MotionQuestion, outputs: Any) -> dict[str, Any]:
     """Return name -> expression of what is observed, with the parameters that stand for inputs."""
     system = question.declared
@@ -262,7 +247,7 @@ def _outputs(question: MotionQuestion, outputs: Any) -> dict[str, Any]:
         given = {str(key): value for key, value in outputs.items()}
     else:
         listed = components(outputs)
-        given = {str(getattr(item, "name", item)): item for item in ([outputs] if listed is None else listed)}
+        given = {name_of(item): item for item in ([outputs] if listed is None else listed)}
     reader = Reader(system.name, system.coordinates, [*system.expressions().values(), *system.parameters])
     known = {*system.coordinates, *system.velocities, *system.parameters, *system.inputs, time}
     found = {}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, nearest, printable
 
 WIDEST = 1e-2
 """Tolerances are relative to the size of the terms; above this they would decide nothing."""
@@ -184,6 +184,56 @@ def names_in(value: Any, option: str, *, where: str = "") -> list[str]:
                 f"{_start(where)}{option}= must be a name or a list of names; it was given {_shown(value)}."
             )
     return listed
+
+
+def name_of(key: Any) -> str:
+    """Return the name of a symbol; a text is one, and an expression's is its text."""
+    return key if isinstance(key, str) else str(getattr(key, "name", key))
+
+
+def by_name(
+    given: Any,
+    option: str,
+    known: Iterable[str] | None = None,
+    *,
+    where: str = "",
+    no: str = "which the system doesn't know",
+    form: str = "symbols or names to numbers",
+) -> dict[str, Any]:
+    """Return what a mapping gives to symbols or names, by names; None gives nothing.
+
+    Parameters
+    ----------
+    option : str
+        As messages say it: ``"params"``, ``"box="``.
+    known : iterable of str, optional
+        The names that there are; any others are mistakes, which are "no ...".
+
+    Examples
+    --------
+    >>> by_name({"x": 1.0}, "params", ["x", "y"], where="rod")
+    {'x': 1.0}
+    >>> by_name({"z": 1.0}, "params", ["x", "y"], where="rod")
+    Traceback (most recent call last):
+        ...
+    zwang.errors.DeclarationError: rod: params has 'z', which the system doesn't know. Known: 'x', 'y'.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise DeclarationError(f"{_start(where)}{option} must be a mapping from {form}; it was given {given!r:.80}.")
+    listed = None if known is None else list(known)
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        name = name_of(key)
+        if listed is not None and name not in listed:
+            raise DeclarationError(
+                f"{_start(where)}{option} has '{printable(name)}', {no}. {nearest(name, map(str, listed))}"
+            )
+        if name in found:
+            raise DeclarationError(f"{_start(where)}{option} has '{printable(name)}' twice.")
+        found[name] = value
+    return found
 
 
 def _as_float(value: Any) -> float:

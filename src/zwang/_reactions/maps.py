@@ -25,7 +25,7 @@ from zwang._numerics.contact.admission import admit
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.table import ContactArrays
 from zwang._numerics.jit import carried
-from zwang._numerics.tolerances import Tolerances
+from zwang._numerics.tolerances import Tolerances, name_of
 from zwang._reactions.admissible import admitted_states
 from zwang._reactions.map_ranges import ranges_of_batch
 from zwang._results import Provenance
@@ -352,7 +352,7 @@ def map_axes(
             array = array.reshape((1,) * (len(shape) - array.ndim) + array.shape)
             along = [axis for axis in range(len(shape)) if _varies(array, axis)]
             if len(along) == 1:
-                name = key if isinstance(key, str) else getattr(key, "name", str(key))
+                name = name_of(key)
                 axes[along[0]].append(name)
                 values[name] = np.array(np.moveaxis(array, along[0], -1).reshape(-1, array.shape[along[0]])[0])
     return tuple(tuple(names) for names in axes), values

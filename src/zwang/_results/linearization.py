@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.tolerances import name_of
 from zwang._plot.style import titling
 from zwang._results.base import Result
 from zwang._results.named import missing
@@ -48,7 +49,7 @@ class Eigenmode(Mapping[str, float]):
         self.eigenvalue, self.vector, self._names = complex(eigenvalue), vector, names
 
     def __getitem__(self, name: Any) -> float:
-        key = name if isinstance(name, str) else getattr(name, "name", str(name))
+        key = name_of(name)
         if key not in self._names:
             raise KeyError(missing(key, self._names, "A mode has"))
         return float(self.vector[self._names.index(key)].real)
@@ -216,7 +217,7 @@ def _complex(value: complex, size: float) -> str:
 
 
 def _place(name: str, what: str, given: Any, known: tuple[str, ...]) -> int:
-    word = given if isinstance(given, str) else getattr(given, "name", str(given))
+    word = name_of(given)
     if word not in known:
         listed = nearest(word, known) if known else f"There is none: give linearize {what}s."
         raise DeclarationError(f"{name}: transfer: '{word}' is no {what} of this linearization. {listed}")

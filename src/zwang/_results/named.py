@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from zwang._numerics.tolerances import name_of
 from zwang.errors import nearest
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ class ByName(Mapping[Any, T]):
         self._entries, self._where = entries, where
 
     def __getitem__(self, key: Any) -> T:
-        name = key if isinstance(key, str) else str(getattr(key, "name", key))
+        name = name_of(key)
         if name not in self._entries:
             raise KeyError(missing(name, self._entries, self._where))
         return self._entries[name]

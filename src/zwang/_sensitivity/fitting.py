@@ -21,6 +21,7 @@ from zwang._numerics.budget import Allowed, Spent, spend, spending
 from zwang._numerics.contact.admission import characteristic
 from zwang._numerics.jit import tiered
 from zwang._numerics.sizes import sizes_at
+from zwang._numerics.tolerances import name_of
 from zwang._reactions import hold
 from zwang._results import Provenance
 from zwang._results.finite import within_doubles
@@ -179,7 +180,7 @@ class _Problem:
             raise DeclarationError(
                 f"{name}: data must map names or expressions to (times, values); it is {data!r:.60}."
             )
-        named = {key if isinstance(key, str) else str(getattr(key, "name", key)): key for key in data}
+        named = {name_of(key): key for key in data}
         self.series = {key: _series(name, key, data[item], self.begin) for key, item in named.items()}
         self.observed = Observed(system, named)
         self.times = np.unique(np.concatenate([one.times for one in self.series.values()]))

@@ -16,6 +16,7 @@ from zwang._declare.system import System
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
+from zwang._numerics.tolerances import name_of
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]
@@ -46,7 +47,7 @@ def varied(system: System, given: Any, what: str) -> Varied:
     """Return what is varied, from names or symbols."""
     items = components(given)
     listed = [given] if items is None else items
-    names = [item if isinstance(item, str) else str(getattr(item, "name", item)) for item in listed]
+    names = [name_of(item) for item in listed]
     start = [item.name for item in (*system.coordinates, *system.velocities)]
     params = [item.name for item in system.parameters]
     if not names:
@@ -118,4 +119,4 @@ def names_of(given: Any) -> dict[str, Any]:
     """Return text -> expression of some expressions."""
     items = components(given)
     listed = [given] if items is None else items
-    return {item if isinstance(item, str) else str(getattr(item, "name", item)): item for item in listed}
+    return {name_of(item): item for item in listed}

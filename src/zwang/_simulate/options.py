@@ -17,10 +17,10 @@ from zwang._declare.switches import Event, Reaction
 from zwang._declare.system import System
 from zwang._numerics.budget import Budget
 from zwang._numerics.sizes import CoordinateSizes
-from zwang._numerics.tolerances import FINEST, WIDEST, real
+from zwang._numerics.tolerances import FINEST, WIDEST, by_name, real
 from zwang._results.motion_parts import MotionEvent
 from zwang._results.motion_stream import MotionStream
-from zwang.errors import DeclarationError, nearest, printable
+from zwang.errors import DeclarationError
 
 IMPACT_LAWS = ("newton", "poisson", "energetic")
 AT_PARADOX = ("stop", "impact", "realize", "every")
@@ -87,20 +87,10 @@ def scales_of(system: System, scales: Any) -> CoordinateSizes | None:
     """Return sizes of coordinates and velocities that were given by their symbols or names, nan where none was."""
     if scales is None:
         return None
-    if not isinstance(scales, Mapping):
-        raise DeclarationError(
-            f"{system.name}: scales= must be a mapping from coordinates or velocities to sizes; it was given "
-            f"{scales!r:.80}."
-        )
     places = [item.name for item in (*system.coordinates, *system.velocities)]
     found = np.full(len(places), np.nan)
-    for key, value in scales.items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in places:
-            raise DeclarationError(
-                f"{system.name}: scales= has '{printable(name)}', which is no coordinate or velocity. "
-                f"{nearest(name, places)}"
-            )
+    no, form = "which is no coordinate or velocity", "coordinates or velocities to sizes"
+    for name, value in by_name(scales, "scales=", places, where=system.name, no=no, form=form).items():
         at = places.index(name)
         if at < len(places) // 2 and table_of(system).arrays.turns[at]:
             raise DeclarationError(

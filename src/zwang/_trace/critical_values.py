@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
+from zwang._declare.ranges import varied_range
 from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Spent, spend, spending
 from zwang._numerics.identified import between, distinct
 from zwang._numerics.jit import tiered
-from zwang._numerics.tolerances import flag, real, whole
+from zwang._numerics.tolerances import by_name, flag, name_of, real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.critical import (
@@ -35,7 +36,7 @@ from zwang._trace.sampled import SampledSearch
 from zwang._trace.sampling import RANK, TURN, Region, placed, region_of, starts_in
 from zwang._trace.strata import local_type
 from zwang._trace.verb import BUDGET, trace
-from zwang.errors import DeclarationError, StateError, nearest
+from zwang.errors import DeclarationError, StateError
 
 Array = NDArray[np.float64]
 SAME_VALUE, SAME_POINT, SAME_PLACE = 1e-7, 1e-4, 1e-6
@@ -138,14 +139,13 @@ class _CriticalSearch:
         self.box, self.seed = box, whole(seed, "seed", least=0, most=2**64, where=self.system.name)
         self.t = None if t is None else real(t, "t", where=self.system.name)
         starts = None if starts is None else whole(starts, "starts", least=1, most=10**7, where=self.system.name)
-        self.symbol = self._parameter(vary)
-        self.low, self.high = self._interval(within)
+        self.low, self.high = varied_range(self.system, name_of(vary), within)
+        self.symbol = self._parameter(name_of(vary))
         self.unit = self.high - self.low
-        given = {
-            key if isinstance(key, str) else getattr(key, "name", str(key)): value
-            for key, value in (params or {}).items()
+        self.params = {
+            **by_name(params, "params", where=self.system.name),
+            self.symbol.name: 0.5 * (self.low + self.high),
         }
-        self.params = {**given, self.symbol.name: 0.5 * (self.low + self.high)}
         if self.equations.timed and t is None:
             raise DeclarationError(f"{self.system.name}: its constraints depend on time explicitly. Give t=.")
         vector = parameter_vector(self.system, self.params)
@@ -158,15 +158,8 @@ class _CriticalSearch:
         self.families: list[tuple[Extended, SingularFamily]] = []
         self.count = starts or min(300 + 150 * self.equations.n, 1500)
 
-    def _parameter(self, vary: Any) -> Any:
-        name = vary if isinstance(vary, str) else getattr(vary, "name", str(vary))
-        names = [item.name for item in self.system.parameters]
-        if name not in names:
-            raise DeclarationError(
-                f"{self.system.name}: vary= must be one of its parameters; it was given '{name}'. "
-                f"{nearest(name, names)}"
-            )
-        symbol = self.system.parameters[names.index(name)]
+    def _parameter(self, name: str) -> Any:
+        symbol = next(item for item in self.system.parameters if item.name == name)
         if not any(symbol in item.expr.free_symbols for item in (*self.equations.held, *self.equations.gaps)):
             used = {s for item in self.equations.held for s in item.expr.free_symbols}
             listed = ", ".join(f"'{s.name}'" for s in self.system.parameters if s in used) or "none"
@@ -175,20 +168,6 @@ class _CriticalSearch:
                 f"doesn't change with it. They depend on: {listed}."
             )
         return symbol
-
-    def _interval(self, within: Any) -> tuple[float, float]:
-        try:
-            first, second = within
-        except (TypeError, ValueError):
-            raise DeclarationError(
-                f"{self.system.name}: within= needs (low, high); it was given {within!r:.60}."
-            ) from None
-        low, high = (real(value, "within", where=self.system.name) for value in (first, second))
-        if not low < high:
-            raise DeclarationError(
-                f"{self.system.name}: within= needs finite low < high; it was given ({low:g}, {high:g})."
-            )
-        return low, high
 
     def solutions(self) -> list[_Solution]:
         """Return all singular points that were found, with their values of the parameter."""

@@ -20,7 +20,7 @@ from zwang._declare.files import from_dict
 from zwang._declare.given import components
 from zwang._declare.symbols import Coordinate
 from zwang._numerics.identified import between, quaternions_in
-from zwang._numerics.tolerances import real
+from zwang._numerics.tolerances import by_name, real
 from zwang._trace.formulas import ExactEquations, Formulas, exact_equations, numeric
 from zwang._trace.sampling import even
 from zwang.errors import DeclarationError, StateError, nearest
@@ -262,7 +262,7 @@ class Projection:
                 f"{self.space.name}: {what} must map coordinates to numbers, as `over` has states; it was given "
                 f"{state!r:.60}."
             )
-        given = {getattr(key, "name", str(key)): value for key, value in state.items()}
+        given = by_name(state, what, where=self.space.name)
         missing = [name for name in self.names if name not in given]
         if missing:
             raise DeclarationError(f"{self.space.name}: {what} has no value for '{missing[0]}'.")

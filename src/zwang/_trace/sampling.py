@@ -15,9 +15,9 @@ from zwang._numerics.curves.rows import ScaledSet
 from zwang._numerics.curves.starts import project_many, singular_many
 from zwang._numerics.jit import with_functions
 from zwang._numerics.pace import Pace
-from zwang._numerics.tolerances import THRESHOLDS, real
+from zwang._numerics.tolerances import THRESHOLDS, by_name, real
 from zwang._trace.equations import SpaceEquations, SpacePlace
-from zwang.errors import DeclarationError, nearest
+from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]
 RANK = THRESHOLDS.sampled
@@ -108,17 +108,9 @@ def region_of(equations: SpaceEquations, params: Array, box: Mapping[Any, Any] |
     reach = np.where(turning, high, max(wide, length) if length > 0 else wide)
     boxed = np.zeros(n, dtype=bool)
     given: dict[str, tuple[float, float]] = {}
-    if box is not None and not isinstance(box, Mapping):
-        example = f"{{'{equations.names[0]}': (-1, 1)}}"
-        raise DeclarationError(
-            f"{system.name}: box= must map coordinates to (low, high), as in {example}; it was given {box!r:.60}."
-        )
-    for key, pair in (box or {}).items():
-        name = key if isinstance(key, str) else getattr(key, "name", str(key))
-        if name not in equations.names:
-            raise DeclarationError(
-                f"{system.name}: box= has '{name}', which is no coordinate. {nearest(name, equations.names)}"
-            )
+    form = f"coordinates to (low, high), as in {{'{equations.names[0]}': (-1, 1)}}"
+    asked = by_name(box, "box=", equations.names, where=system.name, no="which is no coordinate", form=form)
+    for name, pair in asked.items():
         a, b = _pair(system.name, name, pair)
         place = equations.names.index(name)
         given[name] = (a, b)

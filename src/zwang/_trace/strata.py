@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._numerics.tolerances import by_name
 from zwang._results.configuration import ConfigurationSpace, SingularPoint, TraceStatus
 from zwang._results.configuration_strata import LocalType, Stratum
 from zwang._trace.equations import SpaceEquations, SpacePlace
@@ -182,7 +183,7 @@ def _place(equations: SpaceEquations, state: Any) -> Array:
             f"{equations.system.name}: at= takes a state (coordinate -> number) or a list of them; it was given "
             f"{state!r:.60}."
         )
-    given = {key if isinstance(key, str) else getattr(key, "name", str(key)): value for key, value in state.items()}
+    given = by_name(state, "at=", where=equations.system.name)
     missing = [name for name in equations.names if name not in given]
     if missing:
         raise DeclarationError(

@@ -13,6 +13,7 @@ from zwang._compile import compile
 from zwang._declare.files import from_dict
 from zwang._declare.symbols import Coordinate
 from zwang._numerics.identified import between
+from zwang._numerics.tolerances import name_of
 from zwang._plot.surface import SurfacePicture
 from zwang._results.folds import Folds
 from zwang._trace.formulas import Formulas, numeric
@@ -161,7 +162,7 @@ def _to_the_next_fold(folded: Any) -> Array:
 def picture_of(space: Any, items: Sequence[Any], *, colour: Any, folds: Any, wrapped: bool) -> SurfacePicture:
     """Return what is drawn of a surface over two or three quantities; see `ConfigurationSpace.plot`."""
     chosen = [item for item in items if item is not None]
-    names = {str(getattr(item, "name", item)) for item in chosen}
+    names = {name_of(item) for item in chosen}
     rest = [name for name in space.coordinates if name not in names]
     filled = [item if item is not None else rest.pop(0) for item in items if item is not None or rest]
     axes = SurfaceAxes(space, filled)

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from zwang._numerics.tolerances import real
+from zwang._numerics.tolerances import by_name, real
 from zwang.errors import DeclarationError
 
 
@@ -72,10 +72,8 @@ def _start(shown: Any, state: Mapping[Any, float] | None, params: Mapping[Any, f
 
 
 def _named(values: Mapping[Any, float] | None) -> dict[str, float]:
-    if values is not None and not isinstance(values, Mapping):
-        raise DeclarationError(f"view: state and params map names to numbers; it was given {values!r:.60}.")
-    labels = {str(getattr(name, "name", name)): value for name, value in (values or {}).items()}
-    return {name: real(value, name, where="view") for name, value in labels.items()}
+    named = by_name(values, "state or params", where="view")
+    return {name: real(value, name, where="view") for name, value in named.items()}
 
 
 @cache
