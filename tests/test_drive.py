@@ -80,6 +80,10 @@ def test_results_are_saved_and_drawn(tmp_path) -> None:
         (ARM, {PHI: zw.t}, {"times": [0.0], "inputs": {U: 1}}, "no input is unknown"),
         (ARM, 3, {"times": [0.0]}, "needs a mapping of coordinates, a Motion, or a path"),
         (ARM, {PHI: zw.t}, {"times": [np.nan]}, "finite instants"),
+        (ARM, {PHI: abs(zw.t - 1)}, {"times": [0, 2]}, "the rate jumps from -1 to 1 at t = 1"),
+        (ARM, {PHI: "max(t, 1)"}, {"times": [0, 2]}, "the rate jumps from 0 to 1 at t = 1"),
+        (ARM, {PHI: sp.Heaviside(zw.t - 0.3)}, {"times": [0, 2]}, "the value jumps from 0 to 1 at t = 0.3"),
+        (ARM, {PHI: sp.floor(zw.t)}, {"times": [0, 2]}, "cannot write 'floor'"),
         (ARM, {PHI: zw.t}, {"times": [0.0], "start": {"z": 1}}, "start= has 'z', which is no coordinate"),
         ("arm", {}, {}, "needs a System"),
     ],
@@ -87,6 +91,13 @@ def test_results_are_saved_and_drawn(tmp_path) -> None:
 def test_mistakes_are_named(system, motion, options, words: str) -> None:
     with pytest.raises(zw.DeclarationError, match=words):
         zw.drive(system, motion, **options)
+
+
+def test_an_acceleration_may_jump_and_a_motion_begin_with_a_speed() -> None:
+    ramp = sp.Piecewise((0, zw.t < 0), (zw.t, zw.t < 1), (zw.t + (zw.t - 1) ** 2, True))
+    for motion in (ramp, zw.t + abs(zw.t - 1) * (zw.t - 1) / 2):
+        found = zw.drive(ARM, {PHI: motion}, times=[0.0, 0.5, 1.5, 2.0])
+        assert found.status.name == "UNIQUE" and np.isfinite(found.inputs["u"]).all()
 
 
 def test_an_input_that_is_not_linear_is_refused() -> None:

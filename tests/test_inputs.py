@@ -118,6 +118,18 @@ def test_a_held_function_is_asked_at_its_instants_and_kept_as_a_table(tmp_path) 
     assert np.array_equal(again.q[-1], motion.q[-1])
 
 
+def test_a_driven_place_that_jumps_ends_the_motion_there() -> None:
+    (place, across), _ = zw.coordinates("place across")
+    u = zw.inputs("u")
+    cart = zw.System(
+        name="cart", kinetic=(place.velocity**2 + across.velocity**2) / 2, constraints=[zw.Bilateral(place - u)]
+    )
+    start = {"place": 0.0, "across": 0.0, "v_place": 0.0, "v_across": 1.0}
+    motion = zw.simulate(cart, start, inputs={u: sp.Heaviside(zw.t - 1)}, until=2)
+    assert motion.status.name == "UNFINISHED" and "asks for jumps by 1" in motion.reason
+    assert abs(motion.t[-1] - 1) < 1e-9 and motion.q[-1, 0] == 0.0
+
+
 def test_a_push_that_jumps_starts_and_ends_slip_at_its_instants() -> None:
     block = zw.System(
         kinetic=VX**2 / 2, forces={X: U}, constraints=[zw.Friction(1, slip=VX, name="ground")], name="block"

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
+from sympy.core.relational import Relational
 
 from zwang._compile import Model
 from zwang._compile.given_inputs import driven
@@ -23,6 +24,7 @@ from zwang._declare.given import Text, as_expression
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Input, Velocity
 from zwang._declare.symbols import t as time
+from zwang._expressions import to_text
 from zwang._numerics.tolerances import by_name, instants, name_of, real
 from zwang._reactions.holding import hold
 from zwang._results.folds import PathStatus, SurfacePath
@@ -32,6 +34,9 @@ from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]
 INSTANTS = 201  # of a course whose times are not given
+LOOKS = 2001  # places at which it is looked whether an expression goes over from one part to another
+ASTRIDE = 1e-9
+"""Part of the time by which both sides of such an instant are looked at."""
 NEARBY = 2e-4
 """Part of a Motion between places at which its velocities are looked at."""
 GUESSES = 20  # random places from which an assembly is looked for
@@ -74,6 +79,7 @@ class PrescribedMotion:
         name = self.system.name
         self.names = [item.name for item in self.system.coordinates]
         self.given: dict[str, Any] = {}
+        self.switching: dict[str, list[Any]] = {}
         spans: list[tuple[float, float]] = []
         self.path = _path(name, motion, self.names) if isinstance(motion, SurfacePath) else None
         if self.motion is not None:
@@ -100,6 +106,7 @@ class PrescribedMotion:
         self.times = np.atleast_1d(instants(times, name))
         if self.times.ndim != 1 or not len(self.times) or not np.isfinite(self.times).all():
             raise DeclarationError(f"{name}: times= must be finite instants in one row; it was given {times!r:.60}.")
+        self._require_smooth()
         self.start = self._start(start)
         zero = driven(self.system, dict.fromkeys((item.name for item in self.system.inputs), 0.0))
         self.model, self.values = model.another(zero.system), {**self.params, **zero.values_at({})}
@@ -166,8 +173,38 @@ class PrescribedMotion:
         expr = expr.xreplace(numbers)
         if expr.has(sp.nan):
             raise DeclarationError(f"{where} has a parameter without a value in params.")
-        parts = [sp.lambdify(time, sp.diff(expr, time, k), "numpy") for k in range(3)]
+        to_text(expr, where=where)  # says what is no expression here
+        written = expr.rewrite(sp.Piecewise)  # abs, sign, max and their like too, whose derivatives have impulses else
+        parts = [sp.lambdify(time, sp.diff(written, time, k), "numpy") for k in range(3)]
+        self.switching[label] = [sp.lambdify(time, one.lhs - one.rhs, "numpy") for one in written.atoms(Relational)]
         return lambda at: tuple(float(part(at)) for part in parts)
+
+    def _require_smooth(self) -> None:
+        """Refuse an expression whose value or rate jumps between the instants: no finite force makes that."""
+        first, last = float(self.times.min()), float(self.times.max())
+        grid = np.union1d(np.linspace(first, last, LOOKS), self.times)
+        for label, switching in self.switching.items():
+            for switch in switching:
+                values = np.array([float(switch(at)) for at in grid])
+                for k in np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) <= 0):
+                    self._require_continuous(label, switch, float(grid[k]), float(grid[k + 1]))
+
+    def _require_continuous(self, label: str, switch: Any, a: float, b: float) -> None:
+        sign = np.sign(switch(a))
+        while (middle := (a + b) / 2) not in (a, b):
+            a, b = (middle, b) if np.sign(switch(middle)) == sign else (a, middle)
+        along = self.given[label]
+        aside = ASTRIDE * (float(np.ptp(self.times)) or 1.0)
+        if not self.times.min() <= a - aside < b + aside <= self.times.max():
+            return
+        before, after = along(a - aside), along(b + aside)
+        for jumps, k in (("the value", 0), ("the rate", 1)):
+            smooth = 2 * aside * (abs(before[k + 1]) + abs(after[k + 1]))
+            if abs(after[k] - before[k]) > 10 * smooth + 1e-12 * (abs(before[k]) + abs(after[k])):
+                raise DeclarationError(
+                    f"{self.system.name}: drive: '{label}' needs two derivatives, and {jumps} jumps from "
+                    f"{before[k]:.6g} to {after[k]:.6g} at t = {a:.6g}. Round the corner, or give a cubic table."
+                )
 
     def at(self, instant: float) -> MotionPoint:
         """Return the motion at an instant, its dependent coordinates found."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -167,9 +168,16 @@ def known_at(
 
 
 def met_from_behind(ground: Ground, moment: Moment, terms: Terms, found: Admission) -> str:
-    """Return in words which constraint begins to exist where it is violated already; empty where none does."""
+    """Return in words which constraint is violated at an instant, by what jumps there; empty where none is."""
     for number, place in enumerate(ground.table.places):
         gap = terms.value[place.normal, 0] if place.normal >= 0 else 0.0
+        if place.side is Side.BILATERAL and place.on_position and found.gap[number, 0] != 0:
+            off = math.remainder(gap, 2 * math.pi) if any(ground.table.turns) else gap
+            if abs(off) > LIFTED / ZERO_AT_EVENT * found.near[number, 0]:
+                return (
+                    f"At t = {moment.t:.12g} the place that '{place.name}' asks for jumps by {-off:.3g}, and bodies "
+                    "don't. Give an expression that is continuous; its rate may jump."
+                )
         if place.one_sided and place.on_position and gap < -LIFTED / ZERO_AT_EVENT * found.near[number, 0]:
             return (
                 f"At t = {moment.t:.12g} '{place.name}' begins to exist where its gap is {gap:.3g} already: it is met "
