@@ -58,12 +58,11 @@ demo: $(PACKAGE) ## install what the demonstration needs and run it: writes repo
 	$(call step,demo: every claim of five papers (the first time compiles kernels for a minute),$(BIN)/zwang reproduce --jobs $(WORKERS) --out $(REPORT) --json $(LEDGER))
 	@printf 'Open %s in a browser.\n' '$(CURDIR)/$(REPORT)'
 
-# Kernels are compiled once before all, while the tools are installed; the pages are checked by the tests, which come last
-# and on all processes. What runs on one processor runs beside the others: each has a cache of its own, by the content of
-# what it reads.
+# Kernels are compiled first, while the tools are installed and the pages built, whose examples wait for those that they
+# need; the pages are checked by the tests, which come last and on all processes. What runs on one processor runs beside
+# the others: each has a cache of its own, by the content of what it reads.
 test: $(PACKAGE) ## install the development tools and check everything (ALL=yes: also what passed and has not changed)
-	@$(MAKE) --no-print-directory -j $(WORKERS) $(TOGETHER) warm $(TOOLS)
-	@$(MAKE) --no-print-directory -j $(WORKERS) $(TOGETHER) docs types $(BYTECODE) lint layers
+	@$(MAKE) --no-print-directory -j $(WORKERS) $(TOGETHER) warm docs types $(BYTECODE) lint layers
 	@$(MAKE) --no-print-directory pytest
 
 lint: $(TOOLS) ## style: ruff; dependencies: deptry; the package as an index sees it: twine
@@ -79,7 +78,7 @@ layers: $(TOOLS) ## layers: import-linter, exhaustive
 	$(call step,layers: import-linter,$(BIN)/lint-imports)
 
 docs: $(TOOLS) ## build the documentation, warnings are errors: docs/_build/html
-	$(call step,docs: sphinx with warnings as errors; runs the examples,$(BIN)/sphinx-build --quiet -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html)
+	$(call step,docs: sphinx with warnings as errors; runs the examples,ZWANG_WAIT=1 $(BIN)/sphinx-build --quiet -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html)
 
 warm: $(PACKAGE) ## compile the kernels once, before tests run in parallel
 	$(call step,warm: compile the kernels,$(BIN)/zwang warm --jobs $(WORKERS))

@@ -109,6 +109,7 @@ def test_isolated_branches_are_reached_from_several_guesses_and_told_once():
         assert branch.values.min() == pytest.approx(least, abs=1e-3) and branch.values.max() == pytest.approx(0.225)
 
 
+@pytest.mark.nightly
 def test_a_branch_closes_only_upon_its_own_first_cycle():
     # The amplitude is a (fold) - p^2: the two cycles beside the fold are one closed branch over p.
     (y,), (v,) = zw.coordinates("y")

@@ -46,6 +46,7 @@ def test_impact_speed_is_linear_and_the_multiplier_inverse_beyond_a_grazing():
     assert not back.branches[1].cycles[5].motion.events.of("impact") and back.branches[1].stable.all()
 
 
+@pytest.mark.nightly
 def test_a_budget_that_ends_at_a_grazing_says_what_was_looked_for():
     system, grazing = oscillator()
     one = zw.periodic(system, {"x": 0.0, "v_x": 0.0}, {"f": 0.6})

@@ -20,7 +20,9 @@ from zwang.papers import Claim, Finding, Verdict, as_added, as_corrected, as_pri
 
 QUICK = [item for item in papers.claims() if item.profile == "quick"]
 AT_NIGHT = {
-    "000-any-order", "000-corollary-1", "000-eq14-branches", "000-eq9-branches", "000-independent-bounded",
+    "000-any-order", "002-elbow", "002-kinetic", "003-proof-general", "003-thm-velocity", "003-transversal-start",
+    "004-figure-3", "004-figure-5", "004-small-k",
+    "000-corollary-1", "000-eq14-branches", "000-eq9-branches", "000-independent-bounded",
     "000-pendulum-tangency", "000-theorem-3", "000-theorem-3-dimensions", "000-theorem-3-multipliers",
     "000-thm1-other-side", "000-thm1-random", "000-thm1-rate", "000-thm2-1", "000-thm2-random", "001-bifurcation",
     "001-coercive", "001-ex2-cyclic", "001-ex2-symbol-algorithm", "001-ex3-one-equation", "001-ex3-rest",

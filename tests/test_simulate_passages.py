@@ -61,7 +61,7 @@ def test_chain_of_more_loops_goes_straight_on_with_every_passage_an_event(n):
     assert all(event.kind == "singular" for event in motion.events)
 
 
-@pytest.mark.parametrize("tol", [1e-9, 1e-6])
+@pytest.mark.parametrize("tol", by_day([1e-9, 1e-6], [1e-6]))
 def test_no_passage_of_forty_loops_is_silent(tol):
     entry = n_four_bar(40)
     motion = zw.simulate(entry.system, entry.state, entry.params, until=2.0, at_singular="straight", tol=tol)
