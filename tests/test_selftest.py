@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import zwang as zw
 from zwang._numerics.contact.problem import Contact, ContactProblem
-from zwang._selftest import fuzz, mechanisms, planar, spatial, worker
+from zwang._selftest import fuzz, mechanisms, planar, spatial, verbs, worker
 from zwang._selftest.brute_force import truth_of
 from zwang._selftest.complaint import generator, gist, shrunk
 from zwang._selftest.kinds import HOSTILE, KINDS
@@ -49,7 +49,7 @@ def test_nothing_is_found_in_a_few_problems(kind, count):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind, count", [("planar", 8_000), ("spatial", 4_000), ("mechanism", 2_000)])
+@pytest.mark.parametrize("kind, count", [("planar", 8_000), ("spatial", 4_000), ("mechanism", 2_000), ("verb", 500)])
 def test_nothing_is_found_in_many_problems(kind, count):
     found = run(kinds=[kind], count=count, seed=1, workers=1)
     print(f"seed 1: {found.counts}, { ({k: round(v) for k, v in found.seconds.items()}) } s")
@@ -353,6 +353,41 @@ def wrong_reference(patch):
     return "mechanism"
 
 
+def lost_component(patch):
+    """A component that is not met."""
+    real = verbs.trace
+    patch.setattr(verbs, "trace", lambda *args: dataclasses.replace(real(*args), components=1))
+    return "verb"
+
+
+def wrong_input(patch):
+    """An input that is off by a thousandth."""
+    real = verbs.drive
+
+    def wrong(*args, **options):
+        found = real(*args, **options)
+        return dataclasses.replace(found, inputs={name: 1.001 * value for name, value in found.inputs.items()})
+
+    patch.setattr(verbs, "drive", wrong)
+    return "verb"
+
+
+def tolerance_in_metres(patch):
+    """A tolerance that is a number of metres, and not a part of the sizes."""
+    from zwang._compile import states
+
+    patch.setattr(states, "shares", lambda misses, sizes: misses)
+    return "verb"
+
+
+def witness_outside(patch):
+    """A witness that need not lie in its box."""
+    from zwang._guarantee.rank_drop import RankDrop
+
+    patch.setattr(RankDrop, "_holds", lambda self, numbers, angles: True)
+    return "verb"
+
+
 PLANTED = [
     flipped_friction,
     swapped_mode,
@@ -365,6 +400,10 @@ PLANTED = [
     lost_event,
     wrong_restitution,
     wrong_reference,
+    lost_component,
+    wrong_input,
+    tolerance_in_metres,
+    witness_outside,
 ]
 QUICK = [flipped_friction, dropped_bias, cone_too_wide]
 

@@ -148,3 +148,18 @@ def test_a_point_next_to_which_a_series_overflows_is_no_singular_one() -> None:
     with np.errstate(all="ignore"):
         h, _ = _valley(reduce(at, 8))
     assert not h.any()
+
+
+def test_ranks_that_tolerances_decide_come_with_the_singular_values_on_both_sides():
+    (x, y), (v_x, v_y) = zw.coordinates("x y")
+    own = zw.Bilateral(x**2 + y**2 - 1, name="circle")
+    again = zw.Bilateral((x**2 + y**2 - 1) * (3 + x), name="again")
+    system = zw.System(kinetic=(v_x**2 + v_y**2) / 2, constraints=[own, again])
+    space = zw.trace(system, {})
+    assert space.gap[0] > 0.1 and 0 < space.gap[1] < 1e-8
+    assert any("Of the 2 constraints 1 are independent on it, to tolerance" in note for note in space.notes)
+    alone = zw.trace(system.replace(constraints=[own]), {})
+    assert alone.gap[0] > 0.1 and alone.gap[1] == 0.0 and alone.notes == ()
+    node = zw.gallery.get("ellipse_pendulum_cartesian")
+    above, below = zw.trace(node.system, node.params).singular_points[0].gap
+    assert above > 0.1 and below < 1e-12

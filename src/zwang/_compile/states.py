@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._compile.values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._kernels import Service, SparseTerms, Terms
 from zwang._numerics.contact.admission import Sizes, characteristic, sizes_near
@@ -77,8 +78,8 @@ def largest_violation(
 
 
 def turning(system: System) -> NDArray[np.bool_]:
-    """Say which coordinates of a system are angles."""
-    return np.array([item.angle for item in system.coordinates], dtype=bool)
+    """Say which coordinates of a system have the size 1: angles, and components of unit quaternions."""
+    return table_of(system).arrays.turns
 
 
 def shares(misses: Array, sizes: Array) -> Array:

@@ -102,6 +102,9 @@ class SingularPoint:
     branches : tuple of HalfBranch
     rank, generic_rank : int
         Of the constraints, here and nearby.
+    gap : tuple of float
+        The singular values of their scaled rows on both sides of the rank: the least that counts, the largest that
+        doesn't. A sampled search decides ranks by them, to tolerance; an exhaustive one proves where it can.
     tolerance : float
         Up to which size numbers counted as zero when the kind was decided.
     component : int
@@ -123,6 +126,7 @@ class SingularPoint:
     component: int = 0
     note: str = ""
     signature: tuple[int, ...] = ()
+    gap: tuple[float, float] = (float("inf"), 0.0)
 
     @property
     def curves(self) -> int:
@@ -189,6 +193,9 @@ class ConfigurationSpace(Result):
     unseen : float
         Of a sampled search: the estimated number of components that no start has met, from how often the others were
         met (Chao 1984); nan where curves were not sampled.
+    gap : tuple of float
+        Of curves: the singular values of scaled rows on both sides of the rank, over all points that starts led to:
+        the least that counts, the largest that doesn't (0 where all rows count).
     """
 
     status: TraceStatus
@@ -214,6 +221,7 @@ class ConfigurationSpace(Result):
     units: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
     unseen: float = float("nan")
+    gap: tuple[float, float] = (float("inf"), 0.0)
     singular_curves: tuple[SingularCurve, ...] = ()
     surface: SurfaceMesh | None = None
     pieces: tuple[SpacePiece, ...] = ()

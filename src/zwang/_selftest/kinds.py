@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from zwang._selftest import fuzz, mechanisms, planar, spatial
+from zwang._selftest import fuzz, mechanisms, planar, spatial, verbs
 from zwang._selftest.complaint import Complaint
 
 Check = Callable[[int, int], Complaint | None]
@@ -37,6 +37,9 @@ KINDS = {
     "spatial": ProblemKind("spatial contact problems: laws, residuals, other starts", spatial.check, 1.5, 60.0),
     "mechanism": ProblemKind(
         "mechanisms, every way of computing them against every other", mechanisms.check, 3.0, 240.0
+    ),
+    "verb": ProblemKind(
+        "verbs about mechanisms: closed forms, other coordinates, differences", verbs.check, 2.0, 240.0
     ),
     "file": ProblemKind("model files that are damaged or hostile", fuzz.check_file, 1.0, 30.0),
     "expression": ProblemKind("expressions that are damaged or hostile", fuzz.check_expression, 0.5, 30.0),

@@ -101,6 +101,13 @@ def _owners(arcs: Sequence[RawArc]) -> dict[tuple[int, int], tuple[int, int]]:
     return owners
 
 
+def gap_of(values: Array, rank: int) -> tuple[float, float]:
+    """Return the singular values on both sides of a rank: of points (k, m) the least above and the largest below."""
+    rows = np.atleast_2d(values)
+    above = float(rows[:, rank - 1].min(initial=np.inf)) if rank else float("inf")
+    return above, float(rows[:, rank].max(initial=0.0)) if rank < rows.shape[1] else 0.0
+
+
 def points_of(
     place: SpacePlace, found: Sequence[LocalStructure], arcs: Sequence[RawArc], rank: int, components: Sequence[int]
 ) -> list[SingularPoint]:
@@ -126,6 +133,7 @@ def points_of(
                 tolerance=local.tolerance,
                 component=components[number],
                 note=local.note,
+                gap=gap_of(local.frame.values, local.rank),
             )
         )
     return result

@@ -59,6 +59,7 @@ class SampledSearch:
         self.solver = Solver(self.place, region.either)
         self.points = SingularPoints(self.solver, region)
         self.outside = 0
+        self.seen: list[tuple[Array, NDArray[np.int64]]] = []  # singular values of regular points, with their ranks
         self._sample: tuple[Array, NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.notes: list[str] = []
         self.arcs: list[RawArc] = []
@@ -107,7 +108,13 @@ class SampledSearch:
         ranks = (found.values > RANK * top[:, None]).sum(axis=1)
         self.outside += int((~keep).sum())
         settled = found.settled[keep] & self._manifold(q[keep], ranks[keep])
+        self.seen.append(((found.values / top[:, None])[keep][settled], ranks[keep][settled]))
         return q[keep] / scale, ranks[keep], settled
+
+    def gap(self, rank: int) -> tuple[float, float]:
+        """Return the singular values on both sides of a rank at the points that have it."""
+        rows = [values[ranks == rank] for values, ranks in self.seen]
+        return result_graph.gap_of(np.concatenate(rows), rank) if any(map(len, rows)) else (float("inf"), 0.0)
 
     def _manifold(self, q: Array, ranks: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say where the set is a manifold of the dimension that the rank says; asked where that is more than one."""
@@ -316,7 +323,14 @@ def _space(
     singles = [*(np.asarray(row) * place.scale for row in assemblies), *(row * place.scale for row in witnesses)]
     checked = [*singles, *(local.q for local in found)]
     count = len(set(of_arcs) | set(of_points)) + len(assemblies) + (1 if len(witnesses) else 0)
+    gap = search.gap(rank) if dimension > 0 else (float("inf"), 0.0)
+    if gap[1] > 0.0:
+        notes.append(
+            f"Of the {e.m} constraints {rank} are independent on it, to tolerance: of the singular values of their "
+            f"scaled rows {gap[0]:.2g} counts, {gap[1]:.1g} does not."
+        )
     return ConfigurationSpace(
+        gap=gap,
         status=status,
         residual=result_graph.residual_of(place, arcs, checked),
         provenance=Provenance.now(e.system.digest),

@@ -119,6 +119,9 @@ class Walker:
             self.residual, self.drift = max(self.residual, residual), max(self.drift, drift)
             if status != march.UNSOLVED:
                 return status, reached
+            parts = (kernels.B, kernels.JAC, kernels.MASS)
+            if not all(np.isfinite(self.work[part]).all() for part in parts):
+                return march.NOT_FINITE, reached
             given = self._by_solvers() if not len(self.sections) else 1.0  # they know symmetric sections alone
             self.asked += 1
             if not given <= SOLVED:
