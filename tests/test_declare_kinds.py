@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
+from zwang._declare.checks import likely_angles
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 KINDS: list[dict[str, bool]] = [
@@ -139,3 +140,15 @@ def test_a_constraint_that_is_not_affine_in_the_velocities_hears_what_would_be()
     for expr in (vx**2 + vy**2 - 1, vx * vy, sp.sqrt(vx**2 + vy**2) - 1):
         with pytest.raises(zw.DeclarationError, match=r"not affine in the velocities .*Affine would be v_x\*sin"):
             zw.System(kinetic=(vx**2 + vy**2) / 2, constraints=[zw.Bilateral(expr, name="speed")])
+
+
+def test_coordinates_that_turn_but_are_no_angles_are_named():
+    (x, a, b, c), (v, w_a, w_b, w_c) = zw.coordinates("x a b c")
+    kinetic = (v**2 + w_a**2 + w_b**2 * sp.cos(b) ** 2 + w_c**2) / 2
+    cam = zw.Bilateral(x - sp.cos(2 * a) - sp.sin(b), name="cam")
+    stop = zw.Unilateral(b + sp.cos(c / 3), name="stop")  # b bare, c no whole multiple
+    system = zw.System(kinetic=kinetic, potential=a**2, constraints=[cam, stop])
+    assert likely_angles(system) == ("a",)
+    (q,), (w,) = zw.coordinates("q", angles="q")
+    assert likely_angles(zw.System(kinetic=w**2 * (2 + sp.cos(q)))) == ()
+    assert likely_angles(zw.System(kinetic=v**2)) == ()

@@ -122,12 +122,46 @@ def require_periodic(expr: Any, where: str, system: str, *, driven: bool = False
 def _bare_angles(expr: Any) -> set[Any]:
     """Return the angles that occur outside of sines, cosines and their like of whole multiples of them."""
     angles = {symbol for symbol in expr.free_symbols if isinstance(symbol, Coordinate) and symbol.angle}
-    harmless = {}
-    for node in expr.atoms(TrigonometricFunction) if angles else ():
-        inside = angles & node.args[0].free_symbols
-        if inside and all(sp.diff(node.args[0], angle).is_Integer for angle in inside):
+    return _within_circular(expr, angles)[1] if angles else angles
+
+
+def likely_angles(system: Any) -> tuple[str, ...]:
+    """Return the coordinates, declared as no angles, that occur in sines and cosines of whole multiples alone.
+
+    Constraints, slips and inertia are looked at; potentials and forces need not be periodic. Such a coordinate counts
+    as a length where sizes are compared, and its turns are different places, until it is declared with ``angles=``.
+
+    Examples
+    --------
+    >>> import sympy as sp, zwang as zw
+    >>> (x, phi), (v, w) = zw.coordinates("x phi")
+    >>> wheel = zw.Unilateral(x - sp.cos(phi), name="cam")
+    >>> likely_angles(zw.System(kinetic=(v**2 + w**2) / 2, constraints=[wheel]))
+    ('phi',)
+    """
+    if system.tree is not None:  # its builder knows
+        return ()
+    said = [e for item in system.constraints for e in (getattr(item, "expr", sp.S.Zero), *item.slip)]
+    said += [system.kinetic] if system.mass is None else list(system.mass)
+    plain = {item for item in system.coordinates if not item.angle}
+    turning: set[Any] = set()
+    bare: set[Any] = set()
+    for expr in map(sp.sympify, said):
+        inside, left = _within_circular(expr, plain)
+        turning, bare = turning | inside, bare | left
+    return tuple(item.name for item in system.coordinates if item in turning - bare)
+
+
+def _within_circular(expr: Any, symbols: set[Any]) -> tuple[set[Any], set[Any]]:
+    """Return which symbols occur inside sines, cosines and their like of whole multiples, and which outside of them."""
+    harmless: dict[Any, Any] = {}
+    inside: set[Any] = set()
+    for node in expr.atoms(TrigonometricFunction):
+        own = symbols & node.args[0].free_symbols
+        if own and all(sp.diff(node.args[0], item).is_Integer for item in own):
             harmless[node] = sp.Dummy(real=True)
-    return angles & expr.xreplace(harmless).free_symbols if harmless else angles
+            inside |= own
+    return inside, symbols & expr.xreplace(harmless).free_symbols
 
 
 def windings(expr: Any) -> dict[Coordinate, float | None]:

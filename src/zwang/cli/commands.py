@@ -11,6 +11,7 @@ import sympy as sp
 
 from zwang import gallery
 from zwang._compile import Model, compile
+from zwang._declare.checks import likely_angles
 from zwang._declare.constraints import Unilateral
 from zwang._declare.plain import to_dict
 from zwang._declare.printing import as_latex
@@ -57,6 +58,7 @@ def check(model: str, params: tuple[str, ...], state: tuple[str, ...], backend: 
         "coordinates": [item.name for item in system.coordinates],
         "parameters": [item.name for item in system.parameters],
         "constraints": list(system.constraints.names),
+        "likely_angles": list(likely_angles(system)),
     }
     if not at:
         _print_check(report, json_, "declared well; no state was given, so the equations were not evaluated")
@@ -104,6 +106,9 @@ def _print_check(report: dict[str, Any], json_: bool, text: str) -> None:
         for key in ("coordinates", "parameters", "constraints")
     )
     tell(f"{report['name']}: {counts}, content {report['digest'][:12]}")
+    if report["likely_angles"]:
+        names = ", ".join(report["likely_angles"])
+        tell(f"in sines and cosines alone, but no angles: {names}. Declared as angles they have size 1 and turn round")
     if "violation" in report:
         tell(f"the state satisfies its constraints to {report['violation']:.1e}")
     tell(text)
