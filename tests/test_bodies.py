@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
+from scipy.spatial.transform import Rotation
 
 import zwang as zw
 from redundant_mechanisms import overconstrained
@@ -432,6 +433,35 @@ def test_bricard_and_sarrus_have_one_self_stress_and_a_general_ring_has_none() -
     links = [(1.0, twist) for twist in source.uniform(0.5, 1.5, size=7)]
     angles = closed(links, source.uniform(-2, 2, size=6), 0.4)
     assert stresses(ring(links, angles)) == 0
+
+
+def test_a_loop_at_zero_angles_with_one_short_row_is_regular() -> None:
+    # Sarrus' plates at an angle of their own and tilted: two of the rows are nearly one, and the size of their terms
+    # does not show where all coordinates are zero. It was called a singular point.
+    def turned(place: Any) -> Any:
+        return Rotation.random(random_state=155).apply(np.array(place, dtype=float))
+
+    h, e, f, d, angle = (
+        0.6557399139408255,
+        0.5322348099177718,
+        0.3447580964865533,
+        1.1217694041470572,
+        0.9944608983447014,
+    )
+    u, n = np.array([np.cos(angle), np.sin(angle), 0]), np.array([-np.sin(angle), np.cos(angle), 0])
+    up = np.array([0, 0, h])
+    plates = [("a1", (0, 1 + e / 2, h / 2)), ("a2", (0, 1 + e / 2, 1.5 * h)), ("top", 2 * up)]
+    plates += [("b2", u * (d + f / 2) + 1.5 * up), ("b1", u * (d + f / 2) + up / 2)]
+    hinges = [((0, 1, 0), (1, 0, 0)), ((0, 1 + e, 1.15 * h), (1, 0, 0)), ((0, 1, 2 * h), (1, 0, 0))]
+    hinges += [(u * d + 2 * up, n), (u * (d + f) + 0.8 * up, n)]
+    lift, before = zw.Bodies("lift"), "ground"
+    for (name, at), (place, axis) in zip(plates, hinges, strict=True):
+        lift.body(name, mass=1, inertia=(0.1, 0.1, 0.1), at=turned(at))
+        lift.revolute(f"to_{name}", before, name, at=turned(place), axis=turned(axis))
+        before = name
+    system = lift.close("revolute", "last", "b1", "ground", at=turned(u * d), axis=turned(n)).system()
+    found = zw.reactions(system, {item.name: 0.0 for item in (*system.coordinates, *system.velocities)})
+    assert found.status.name == "UNIQUE_MOTION" and len(found.redundancy.stress_normal) == 1
 
 
 def test_a_loop_whose_reference_configuration_is_open_is_closed_by_pairs() -> None:

@@ -29,6 +29,9 @@ SPREAD = (1.0, 0.3)
 NEWTON = 40  # of Newton's method; linear near a singular point
 BENT = 0.1
 """How far rows may be from linear functions of the configuration, relative to their change, over a step."""
+CLOSE = 1e-7
+"""Part of a step over which rows are constant to 1e-14 of it, so that what differs is rounding."""
+LOOKS = 4  # at how rough values are
 VANISHED = 1e-7
 """Rows below this part of what a step makes of them are rounding."""
 BESIDE = 0.1
@@ -95,7 +98,20 @@ class _Place:
         self.vanished = own <= VANISHED * self.lengths
         self.bend = float((change / self.lengths).max(initial=0.0)) / self.step
         size = np.abs(self.rows) @ np.abs(q) + np.abs(self.value)
-        self.noise = 100 * np.finfo(float).eps * float((size / self.lengths).max(initial=0.0))
+        rounding = 100 * np.finfo(float).eps * float((size / self.lengths).max(initial=0.0))
+        self.noise = max(float(rounding), 10 * self._roughness(metric))
+
+    def _roughness(self, metric: Array) -> float:
+        """Return what is left of values close by besides the rows: rounding, also of terms that don't show here.
+
+        Where all joint coordinates are zero, rows times coordinates say nothing of the size of terms.
+        """
+        ways = np.random.default_rng(0).normal(size=(LOOKS, len(self.q)))
+        ways *= CLOSE * self.step / np.linalg.norm(ways, axis=1, keepdims=True)
+        with np.errstate(all="ignore"):
+            there = [self.evaluate(self.q + self.inverse @ y)[0] - self.value - metric @ y for y in ways]
+            left = float((np.abs(there) / self.lengths).max(initial=0.0))
+        return left if np.isfinite(left) else 0.0
 
     def at(self, y: Array) -> tuple[Array, Array] | None:
         """Return scaled values and rows at the configuration y away from the state; None where they are not finite."""
