@@ -130,6 +130,7 @@ def test_a_stone_that_spins_about_its_middle_axis_turns_over_and_keeps_energy_an
     np.testing.assert_allclose(motion.energy["total"], motion.energy["total"][0], atol=1e-8)
 
 
+@pytest.mark.nightly
 def test_a_stone_keeps_energy_and_momentum_over_a_thousand_turns() -> None:
     moments, end = np.array([1.0, 2.0, 2.6]), 1000 * np.pi
     stone = zw.Bodies("stone").body("stone", mass=1, inertia=moments)
@@ -411,6 +412,7 @@ def closed(links: Any, guess: Any, held: float) -> Any:
     return [held, *found.x]
 
 
+@pytest.mark.nightly
 def test_bricard_and_sarrus_have_one_self_stress_and_a_general_ring_has_none() -> None:
     # Bricard's trihedral case: equal lengths, twists of 90 and 270 degrees in turn (Bricard 1897).
     quarter = np.pi / 2

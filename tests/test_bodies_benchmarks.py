@@ -19,6 +19,7 @@ def moved(frame: np.ndarray, angle: float, length: float, twist: float) -> np.nd
     return frame @ np.array(rows)
 
 
+@pytest.mark.nightly
 def test_goldbergs_loop_of_five_hinges_has_one_freedom_and_two_self_stresses() -> None:
     # Two of Bennett's loops share a link, which is taken out, and the links at one of its ends become one body.
     a, alpha = 1.0, 0.6

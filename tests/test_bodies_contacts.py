@@ -230,7 +230,7 @@ ORDERS = [(name, order) for name in RODS for order in (("skin", "form"), ("form"
 
 @pytest.mark.parametrize(
     ("name", "order", "count"),
-    by_day([(*item, count) for item in ORDERS for count in (18, 60)], [(*ORDERS[k], 18) for k in (0, 3, 4, 6)]),
+    by_day([(*item, count) for item in ORDERS for count in (18, 60)], [(*ORDERS[3], 18)]),
 )
 def test_the_least_gap_of_a_capsule_is_its_distance(name: str, order: tuple[str, str], count: int) -> None:
     from scipy.optimize import minimize_scalar
@@ -266,6 +266,7 @@ def test_the_least_gap_of_a_capsule_is_its_distance(name: str, order: tuple[str,
     assert np.ptp(np.sign(expected)) == 2
 
 
+@pytest.mark.nightly
 def test_a_capsule_rests_over_the_edge_of_a_box_until_its_weight_is_beyond_it() -> None:
     for shift, stays in ((0.3, True), (0.55, False)):
         made = zw.Bodies("beam", gravity=(0, 0, -10)).body("rod", mass=1, inertia=(0.1, 0.2, 0.2))

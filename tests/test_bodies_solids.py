@@ -120,6 +120,7 @@ def test_a_cube_that_falls_on_its_corner_bounces_as_a_point_does() -> None:
     assert [event.time for event in motion.events] == pytest.approx([first, 2 * first], rel=1e-9)
 
 
+@pytest.mark.nightly
 def test_a_shifted_cube_rests_on_the_corners_of_the_common_face() -> None:
     made = falling(mu=0.3)
     found = zw.reactions(made.system(), made.place("cube", at=(0.1, 0.05, 1)), {"e": 0.0})

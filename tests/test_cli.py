@@ -406,6 +406,7 @@ def test_periodic_on_the_command_line(tmp_path):
     assert run("periodic", "bouncing_ball", "--impact", "newton", "--param", "e=0.5").exit_code == 1
 
 
+@pytest.mark.nightly
 def test_cycles_on_the_command_line(tmp_path):
     kept, picture = tmp_path / "cycles.npz", tmp_path / "cycles.png"
     asked = ["cycles", "slider_crank", "--param", "g=0", "--vary", "r"]

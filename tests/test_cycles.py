@@ -253,6 +253,7 @@ def test_oscillator_jumps_at_the_folds_of_its_resonance():
     assert branch.stable[(branch.values < low) | (branch.values > high)].all()
 
 
+@pytest.mark.nightly
 def test_symmetry_of_the_oscillator_breaks_and_comes_back():
     system, params = duffing(), {"d": 0.05, "f": 1.2, "w": 0.8}
     one = zw.periodic(system, {"x": 1.0, "v_x": 0}, params)

@@ -159,6 +159,7 @@ def test_a_study_is_drawn_saved_and_read_back(groove, tmp_path: Path):
         groove.plot("force", constraint="lid")
 
 
+@pytest.mark.nightly
 def test_coupled_masses_two_springs_a_kept_constraint_and_cubic_drag_tend_to_the_averaged_motion():
     """Nothing in this system is simple: the theory is checked by the motions themselves, whose distance falls."""
     (x, y, z, u), (vx, vy, vz, vu) = zw.coordinates("x y z u")

@@ -123,6 +123,7 @@ def through_the_cone(s: float, strengths: Any, cells: int = 200) -> Any:
     return zw.limit(CONE, ["a", "b"], start, by=by, until=2.0, strengths=strengths, cells=cells)
 
 
+@pytest.mark.nightly
 def test_a_motion_through_a_point_where_frequencies_meet_goes_straight_on_and_its_neighbours_do_not() -> None:
     study, beside = through_the_cone(0.0, [1e4, 1e6, 1e8, 1e10]), through_the_cone(0.1, [1e4, 1e5, 1e6, 1e7])
     assert study.status.name == "CONVERGES_ELSEWHERE"

@@ -138,7 +138,8 @@ def test_superfluous_constraints_change_nothing_in_500_mechanisms() -> None:
         compare(seed)
 
 
-@pytest.mark.parametrize("power", by_day([2, 3], [3]))
+@pytest.mark.nightly
+@pytest.mark.parametrize("power", [2, 3])
 def test_rounding_in_rows_of_points_without_mass_says_nothing_of_their_scale(power: int) -> None:
     """The derivative of f^2 vanishes with f: what is left of it, 1e-15 and less, is no unit of a massless point."""
     for seed in range(4):

@@ -283,6 +283,7 @@ def test_an_euler_disc_spins_faster_and_faster_until_it_lies_flat(theta: float, 
         assert motion.at(part * end)["theta"] == pytest.approx(law, rel=0.05)  # it nods by some percent
 
 
+@pytest.mark.nightly
 def test_an_euler_disc_without_losses_keeps_its_inclination_and_a_braked_wheel_just_stops() -> None:
     params = {"m": 1.0, "R": 0.04, "g": 9.81, "M_c": 0.0}
     rate = 2 * np.sqrt(9.81 / (0.04 * np.sin(0.1)))

@@ -74,6 +74,7 @@ def test_four_bar_holds_by_its_pins_between_two_torques_and_its_forces_are_a_set
     assert [found.solutions[0].modes["O-A at O"] for found in held.values()] == ["slip-", "stick", "slip+"]
 
 
+@pytest.mark.nightly
 def test_four_bar_with_rough_pins_comes_to_rest_within_its_holding_torques():
     motions = []
     for coordinates in ("cartesian", "joint"):

@@ -79,6 +79,7 @@ def test_processes_count_problems_and_a_seed_gives_the_same_ones_again():
     assert first != planar.program(planar.draw(generator("planar", 6, 7)))
 
 
+@pytest.mark.nightly
 def test_the_command_says_what_was_run_and_what_was_found():
     runner = CliRunner()
     plain = runner.invoke(main, ["selftest", "--kind", "planar", "--count", "5", "--jobs", "1", "--json"])

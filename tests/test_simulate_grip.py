@@ -87,6 +87,7 @@ def test_random_boxes_let_go_at_the_closed_form_or_tip(seed: int):
     assert motion.events[0].time == pytest.approx(instant, rel=1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("low", "high"), by_day([(0.3, 0.5), (0.5, 0.3)], [(0.5, 0.3)]))
 def test_two_boxes_on_a_moving_plate_slip_where_friction_is_less(low: float, high: float):
     # All three accelerate with k t/(M + 2 m); the contact with the lesser mu lets go at mu g.

@@ -165,6 +165,7 @@ def test_motion_that_goes_to_a_file_meets_the_point_too(tmp_path):
     assert motion.status.name == "SINGULAR" and len(motion.events) == 1
 
 
+@pytest.mark.nightly
 def test_ensemble_of_a_large_system_meets_the_point_in_each_motion():
     entry = n_four_bar(5)
     speeds = np.array([0.8, 1.0, 1.3])

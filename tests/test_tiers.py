@@ -287,6 +287,7 @@ def test_a_part_that_takes_long_in_plain_python_is_asked_again_of_compiled_code(
     assert tiers == ["compiled"]
 
 
+@pytest.mark.nightly
 def test_a_study_without_machine_code_has_its_ideal_motion_in_plain_python_and_says_so(tmp_path: Path) -> None:
     script = """
         import zwang as zw

@@ -217,6 +217,7 @@ def test_friction_between_supports_that_move_apart_follows_the_stronger_one(seed
     assert motion.v[1:] == pytest.approx(expected, abs=1e-11)
 
 
+@pytest.mark.nightly
 def test_a_heap_of_balls_that_a_ball_hits_obeys_the_laws_at_every_step():
     """Four balls with one on top, all touching: of their 13 contacts most depend on each other."""
     r, centres = (

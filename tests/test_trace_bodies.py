@@ -75,6 +75,7 @@ def same_space(seed: int, most: int = 9) -> None:
         assert len(other.singular_points) == 0
 
 
+@pytest.mark.nightly
 def test_rows_of_a_loop_in_an_oblique_plane_that_are_rounding_are_left_out() -> None:
     # A planar loop has two rows to say, wherever its plane lies; the others are 1e-17 times something.
     counts = [len(planar_loop(seed)[0].system().constraints) for seed in range(1)]

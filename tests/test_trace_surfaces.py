@@ -237,6 +237,7 @@ def test_critical_lengths_tell_the_euler_characteristic() -> None:
     assert found.surgeries == ("cone: two discs below, an annulus above",)
 
 
+@pytest.mark.nightly
 def test_surgeries_that_cancel_are_listed_one_by_one() -> None:
     # At l5 = 3 both 5.5 = l5 + 2.5 = 3 + 1 + 1.5 and 2.5 + 3 = 1 + 1.5 + l5: the first pair becomes the longer side as
     # l5 grows, the second the shorter one.

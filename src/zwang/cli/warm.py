@@ -38,7 +38,8 @@ def warm(jobs: int | None) -> None:
             show(done, task["kernel"])
             if isinstance(found, Lost):
                 lost.append(f"{task['kernel']}: {found.reason}")
-    after = cache_summary()
-    tell(f"{len(tasks) - len(lost)} kernels are ready, {after.kernels - before} of them new, in {after.folder}")
+    after, ready = cache_summary(), len(tasks) - len(lost)
+    new = min(after.kernels - before, ready)  # others may have compiled kernels of their own meanwhile
+    tell(f"{ready} kernels are ready, {new} of them new, in {after.folder}")
     if lost:
         fail("\n".join(lost), NO_ANSWER)
