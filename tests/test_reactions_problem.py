@@ -435,3 +435,23 @@ def test_self_stress_of_friction_in_a_plane_says_which_component_it_is():
         contacts.append(Contact(at[2], tangent=at[:2], friction=0.5, name="left" if side < 0 else "right"))
     words = reactions_of_problem(ContactProblem(np.eye(6), [0, 0, -1, 0, 0, 0], contacts)).redundancy.sentences
     assert "Free self-stress: T1(left) +1, T1(right) -1." in words
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-12, 1e-17, 1e-25])
+@pytest.mark.parametrize("twice", [False, True])
+def test_accelerations_are_rounding_in_the_unit_of_their_own_coordinate(unit: float, twice: bool) -> None:
+    # The first coordinate is a length in units that make it tiny beside the second.
+    floor = Contact([0, 1], tangent=[[1 / unit, 0]], friction=0.25, name="floor")
+    again = Contact([0, 1], tangent=[[1 / unit, 0]], friction=0.25, name="again")
+    mass = np.diag([unit**-2, 1.0])
+    problem = ContactProblem(mass, [3 / unit, -1.0], contacts=[floor, again] if twice else [floor])
+    found = reactions_of_problem(problem)
+    assert found.residual < 1e-14
+    np.testing.assert_allclose(found.accelerations, [[2.75 * unit, 0.0]], rtol=1e-14)
+
+
+def test_a_row_that_is_rounding_beside_inertia_leaves_accelerations_as_they_are() -> None:
+    row = Contact([2.25, -(2.0**-51)], tangent=[[3.0, -0.75]], friction=2.0, bilateral=True)
+    pushed = Contact([0.25, -0.75], tangent=[[-0.25, -1.75]], friction=0.25, slip=[1.0], normal_force=1.0)
+    found = reactions_of_problem(ContactProblem(np.diag([0.0, 1.0]), [0.0, -1.0], contacts=[row, pushed]))
+    assert len(found.accelerations) == 3 and found.residual < 1e-12

@@ -104,6 +104,27 @@ def sizes_at(terms: Any, turns: Bools, q: Array, v: Array) -> CharacteristicSize
     )
 
 
+def rounding_of_accelerations(free: Array, inertia: Array) -> Array:
+    """Return below which sizes accelerations (n,) are rounding, each in the unit of its own coordinate.
+
+    The kinetic metric compares coordinates: beside one that accelerates by 1, another one's 1e-17 may be as much.
+
+    Parameters
+    ----------
+    free : (n,) array
+        Accelerations without the unknown forces.
+    inertia : (n,) array
+        The diagonal of the mass matrix.
+
+    Examples
+    --------
+    >>> rounding_of_accelerations(np.array([1.0, 0.0]), np.array([1.0, 1e40])).tolist()
+    [4e-16, 4e-36]
+    """
+    own, sizes = np.sqrt(inertia), np.abs(free)
+    return np.asarray(4e-16 * np.minimum(sizes.max(initial=0.0), (sizes * own).max(initial=0.0) / own))
+
+
 def known(sizes: CoordinateSizes) -> bool:
     """Say whether all coordinates and velocities have a size."""
     return bool((sizes.length > LEAST).all() and (sizes.speed > LEAST).all())

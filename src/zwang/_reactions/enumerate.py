@@ -344,7 +344,7 @@ def _planar(
     found = _solution_set(problem, reduced, total, options)
     pieces, nodes = found.pieces, found.outcome.nodes if found.outcome else 0
     if found.exact is None:
-        accelerations, continuum = distinct_accelerations(reduced, pieces, nearness(options.tol))
+        accelerations, continuum = distinct_accelerations(problem, reduced, pieces, nearness(options.tol))
         numbers = components(pieces, near=nearness(options.tol))
     else:
         accelerations, continuum, numbers = found.exact.accelerations, found.exact.continuum, found.exact.components

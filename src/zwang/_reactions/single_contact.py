@@ -20,6 +20,7 @@ from zwang._numerics.contact.mode_tables import Law
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.problem import FEW, ContactProblem
 from zwang._numerics.contact.scaled import Reduced
+from zwang._numerics.sizes import rounding_of_accelerations
 from zwang._reactions.labels import sliding_mode
 from zwang._reactions.solutions import one_point
 from zwang._results.base import Provenance
@@ -105,11 +106,11 @@ def clear_answer(problem: ContactProblem, tol: float, slip_tol: float) -> ClearA
             found.append((mode, n * scaled.unit_n, t * scaled.unit_t * turn))
         elif not (size <= FARTHEST and least < -MARGIN * size):  # nan among them
             return None
-    rounding = 4e-16 * float(abs(scaled.moves[:, 0]).max())
+    rounding = rounding_of_accelerations(scaled.moves[:, 0], problem.mass.diagonal())
     return ClearAnswer([ClearPoint(*one, _moved(scaled.moves, turn, *one[1:], rounding)) for one in found], count)
 
 
-def _moved(moves: Array, turn: float, normal: float, tangential: float, rounding: float) -> Array:
+def _moved(moves: Array, turn: float, normal: float, tangential: float, rounding: Array) -> Array:
     """Return the acceleration under forces; what is rounding of it is zero, as open contacts leave it exactly."""
     forces = (1.0, normal, tangential * turn)[: moves.shape[1]]
     w: Array = moves @ forces

@@ -15,6 +15,7 @@ from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.residual import Scales, residual_of, scales_of
 from zwang._numerics.contact.scaled import Reduced
 from zwang._numerics.linear.polyhedra import coordinate_ranges
+from zwang._numerics.sizes import rounding_of_accelerations
 from zwang._reactions.labels import piece_modes
 from zwang._results.later import Later
 from zwang._results.reaction_boxes import EnclosureEnd, Modes, SolutionEnclosure
@@ -85,9 +86,11 @@ def _scaled_ranges(ranges: Array, axes: Array) -> Array:
         return np.where(axes[..., None] > 0, ranges * axes[..., None], 0.0)
 
 
-def _clean(values: Array, scale: float) -> Array:
-    """Put what is rounding of numbers of size `scale` to zero: the laws' own zeros (open contacts) stay exact."""
-    return np.where(np.abs(values) <= 4e-16 * scale, 0.0, values)
+def _clean(values: Array, problem: ContactProblem, reduced: Reduced) -> Array:
+    """Put accelerations that are rounding to zero: the laws' own zeros (open contacts) stay exact."""
+    given = problem.mass if problem.mass is not None else problem.inverse_mass
+    inertia = np.asarray(given.diagonal()) if problem.mass is not None else 1.0 / np.asarray(given.diagonal())
+    return np.where(np.abs(values) <= rounding_of_accelerations(reduced.drift, inertia), 0.0, values)
 
 
 def _points(problem: ContactProblem, reduced: Reduced, z: Array, *, directions: bool) -> Points:
@@ -148,7 +151,7 @@ def solution_of(
     """Return a piece as a solution."""
     body = piece.polyhedron
     normal, tangential = reduced.forces(body.point)
-    w = _clean(reduced.acceleration(body.point), reduced.drift_size)
+    w = _clean(reduced.acceleration(body.point), problem, reduced)
     modes = piece_modes(problem, reduced, piece)
     told = one_point(problem, (w, normal, tangential), modes, names, slip_tol, component=component)
     if not body.dimension:
@@ -234,7 +237,9 @@ def relative(problem: ContactProblem, w: Array) -> tuple[Array, Array]:
     return np.asarray(rows.normal @ w - np.where(rows.has_normal, rows.bias, 0.0)), slip
 
 
-def distinct_accelerations(reduced: Reduced, pieces: list[Piece], tol: float) -> tuple[Array, bool]:
+def distinct_accelerations(
+    problem: ContactProblem, reduced: Reduced, pieces: list[Piece], tol: float
+) -> tuple[Array, bool]:
     """Return the distinct accelerations (those of the vertices, for a continuum), and whether there is a continuum."""
     found: list[tuple[Array, Array]] = []
     continuum = False
@@ -248,4 +253,4 @@ def distinct_accelerations(reduced: Reduced, pieces: list[Piece], tol: float) ->
             if not any(np.abs(u - other).max(initial=0.0) <= tol * size for other, _ in found):
                 found.append((u, reduced.acceleration(z)))
     listed = np.reshape(np.array([w for _, w in found]), (-1, len(reduced.drift)))
-    return _clean(listed, reduced.drift_size), continuum
+    return _clean(listed, problem, reduced), continuum

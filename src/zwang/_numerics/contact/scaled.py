@@ -98,11 +98,6 @@ class Reduced:
         """Modes -> their conditions, solved; filled by `pieces`."""
         return {}
 
-    @cached_property
-    def drift_size(self) -> float:
-        """The largest component of the acceleration without the unknown forces."""
-        return float(np.abs(self.drift).max(initial=0.0))
-
     @property
     def count(self) -> int:
         """The number of contacts."""
