@@ -103,8 +103,7 @@ class SingularPoint:
     rank, generic_rank : int
         Of the constraints, here and nearby.
     gap : tuple of float
-        The singular values of their scaled rows on both sides of the rank: the least that counts, the largest that
-        doesn't. A sampled search decides ranks by them, to tolerance; an exhaustive one proves where it can.
+        Singular values of scaled rows that the rank was decided by: the least that counts, the largest that doesn't.
     tolerance : float
         Up to which size numbers counted as zero when the kind was decided.
     component : int
@@ -181,7 +180,6 @@ class ConfigurationSpace(Result):
     drawing : mapping
         What pictures of poses show, as plain texts: the drawing of the system; empty where it has none.
     units : mapping of str to str
-        Of coordinates, where they are known.
     singular_curves : tuple of SingularCurve
         Of surfaces: arcs along which sheets cross, touch or end.
     surface : SurfaceMesh or None
@@ -191,11 +189,9 @@ class ConfigurationSpace(Result):
     declared : mapping
         Of surfaces: the declaration of the system, as a model file holds it, so that folds can be solved for.
     unseen : float
-        Of a sampled search: the estimated number of components that no start has met, from how often the others were
-        met (Chao 1984); nan where curves were not sampled.
+        Components that no start of a sampled search has met, estimated after Chao (1984); nan without samples of curves.
     gap : tuple of float
-        Of curves: the singular values of scaled rows on both sides of the rank, over all points that starts led to:
-        the least that counts, the largest that doesn't (0 where all rows count).
+        The same over all points of curves that starts led to; its second number is 0 where all rows count.
     """
 
     status: TraceStatus
