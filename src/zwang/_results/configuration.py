@@ -189,7 +189,7 @@ class ConfigurationSpace(Result):
     declared : mapping
         Of surfaces: the declaration of the system, as a model file holds it, so that folds can be solved for.
     unseen : float
-        Components that no start of a sampled search has met, estimated after Chao (1984); nan without samples of curves.
+        Components that no start of a sampled search has met, estimated after Chao (1984); nan without sampled curves.
     gap : tuple of float
         The same over all points of curves that starts led to; its second number is 0 where all rows count.
     """
