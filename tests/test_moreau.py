@@ -1,12 +1,15 @@
 """The solvers of a step of time stepping, each asked alone."""
 
+from types import SimpleNamespace
+
 import mpmath
 import numpy as np
 import pytest
 
 from zwang._numerics.contact.cone_scaling import CONE
 from zwang._numerics.contact.modes import UNILATERAL
-from zwang._numerics.motion.moreau import StepRow, Walker, kernels, step_layout
+from zwang._numerics.motion.moreau import StepRow, Walker, kernels, march, step_layout
+from zwang._numerics.motion.moreau import walker as walker_module
 from zwang._numerics.motion.moreau.direct import factors, follow
 from zwang._numerics.motion.moreau.elimination import elimination, gather
 from zwang._numerics.motion.moreau.interior import LAST, InnerPoint, interior, set_gain
@@ -93,3 +96,16 @@ def test_the_matrix_of_a_sliding_contact_keeps_its_digits_near_the_boundary_of_i
     # Digits of s0 - |s| itself: 1e-16 of 1 in 1e-9.
     assert np.abs(found[:, 1:] - exact[:, 1:]).max() <= 1e-5 * np.abs(exact[:, 1:]).max()
     assert np.abs(exact[:, 0]).max() > 1e5 * np.abs(exact[:, 1:]).max()  # nearly all of it cancels
+
+
+@pytest.mark.parametrize("part", [kernels.B, kernels.JAC, kernels.MASS])
+def test_a_step_that_is_not_finite_ends_a_walk_before_other_solvers_are_asked(
+    monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    walker = plate(np.random.default_rng(0), 4, 0.0)
+    walker.work[part][0] = -np.inf
+    # A compiled walk gives such a step back unsolved: it does not look at what solvers would.
+    monkeypatch.setattr(walker_module, "with_functions", lambda *_: lambda *_: (march.UNSOLVED, 3, 0.0, 0.0))
+    walker.terms = SimpleNamespace(kernel=None, table=None, workspace=None, place=None)
+    track = None
+    assert walker.walk(track, 1e-3, 0, 10, autonomous=True) == (march.NOT_FINITE, 3)
