@@ -203,6 +203,7 @@ def test_a_cylinder_on_its_face_is_refused_with_a_cure() -> None:
         zw.reactions(thing.system(), thing.place("stone", at=(0, 0, 0.5)))
 
 
+@pytest.mark.nightly
 def test_a_quaternion_and_its_opposite_are_one_equilibrium() -> None:
     # A body on a ball joint between springs: along each of them it can point to its hook or away from it.
     held = zw.Bodies("held").body("b", mass=1, inertia=(1, 2, 3)).spherical("eye", "ground", "b", at=(0, 0, 0))

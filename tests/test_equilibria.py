@@ -135,9 +135,7 @@ def test_a_truss_snaps_at_the_load_of_its_closed_form() -> None:
     assert [item.value for item in found.folds] == pytest.approx([-snap, snap], abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("a", "slender", "k"), by_day([(1.0, 2.7, 3.0), (0.7, 2.62, 2.0), (1.0, 2.59, 1.0)], [(1.0, 2.59, 1.0)])
-)
+@pytest.mark.parametrize(("a", "slender", "k"), by_day([(1.0, 2.7, 3.0), (0.7, 2.62, 2.0), (1.0, 2.59, 1.0)], []))
 def test_a_slender_truss_sways_before_it_snaps(a: float, slender: float, k: float) -> None:
     # Sway: l^3 = L0 (l^2 - a^2) for bars of length l, two places above L0 = 3 sqrt(3)/2 a, none below.
     rest = slender * a
@@ -401,7 +399,7 @@ def well(bound) -> zw.System:
     )
 
 
-@pytest.mark.parametrize("bound", by_day([0.1, 0.004], [0.1]))
+@pytest.mark.parametrize("bound", by_day([0.1, 0.004], []))
 def test_ends_of_rest_fold_where_intervals_are_born_and_merge(coarse, bound: float, tmp_path) -> None:
     """|s^3 - s - k| <= bound: each of both ends folds twice, however thin the intervals are."""
     found = zw.equilibria(well(bound), {}, box={"s": (-2, 2)}, vary="k", within=(-1, 1))

@@ -90,6 +90,7 @@ def test_a_start_across_and_dependent_constraints_are_named_too() -> None:
     assert by_friction.conditions == {}  # the theorem is about springs
 
 
+@pytest.mark.nightly
 def test_equal_frequencies_have_a_limit_and_energies_that_are_coupled_too() -> None:
     # w = 1 + x^2 for both oscillations: x'' = -J dw/dx with J = E/w = 0.5/1.25, so x'' = -0.8 x from x = 0.5.
     flat = zw.System(

@@ -180,6 +180,7 @@ def test_in_the_plane_it_is_proved_that_regular_balls_hold_nothing_else() -> Non
     assert "nothing else" not in gallery_space("touching_curves").notes[-1]
 
 
+@pytest.mark.nightly
 def test_the_cartesian_pendulum_of_four_coordinates_is_proved_complete() -> None:
     entry = zw.gallery.get("ellipse_pendulum_cartesian")
     box = dict.fromkeys(("x_B", "y_B", "x_C", "y_C"), (-3.0, 3.1))
