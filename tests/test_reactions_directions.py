@@ -366,3 +366,10 @@ def test_rough_contacts_that_pull_hold_by_each_other_where_their_rows_depend(see
     held = [item for item in found.solutions if all(mode.startswith("stick") for mode in item.modes)]
     assert held and found.status.name in ("UNIQUE_MOTION", "MULTIPLE") and found.complete
     assert np.abs(held[0].acceleration).max() < 1e-9 and found.residual < 1e-9
+
+
+def test_what_is_unbounded_spreads_as_infinity_and_not_as_no_number():
+    from zwang._numerics.contact.arcs.slots import _spread_by
+
+    found = _spread_by(np.array([[1.0, 0.0, -2.0], [0.0, 3.0, 0.0]]), np.array([1.0, 2.0, np.inf]))
+    assert found.tolist() == [np.inf, 6.0]

@@ -225,11 +225,14 @@ class _Teller:
         leaf = family.leaves[0]
         setting = leaf.setting
         candidates = [setting.forces(f) for f in family.members]
-        middle = candidates[int(np.argmin(np.abs(family.members).sum(axis=1)))]
+        least = int(np.argmin(np.abs(family.members).sum(axis=1)))
+        middle = candidates[least]
         modes = self._modes(leaf, middle)
         told = one_point(self.problem, middle, modes, self.names, self.slip_tol, measure=candidate_scales)
         accelerations = np.array([candidate[0] for candidate in candidates])
-        centre, radius = (family.low + family.high) / 2, (family.high - family.low) / 2
+        with np.errstate(invalid="ignore"):
+            centre, radius = (family.low + family.high) / 2, (family.high - family.low) / 2
+        centre = np.where(np.isfinite(centre), centre, family.members[least])  # of what is unbounded, any
         w, normal, tangential = setting.forces(centre)
         spread = setting.spread(radius)
         low, high = (

@@ -64,13 +64,26 @@ class SlotProblem:
         return self.arrays.acceleration(r), normal, tangential
 
     def spread(self, radius: Array) -> tuple[Array, Array, Array]:
-        """Return by how much they may change where scaled forces change by a radius."""
-        r = np.abs(self.back) @ (radius * self.unit)
+        """Return by how much they may change where scaled forces change by a radius, which may be infinite."""
+        r = _spread_by(self.back, radius * self.unit)
         normal, tangential = self.arrays.split(r)
         known = self.problem.rows.known
-        reach = np.abs(dense(self.arrays.columns)).T @ r
-        inverse = np.abs(self.arrays.mass.apply(np.eye(len(reach))))
-        return inverse @ reach, np.where(known, 0.0, np.abs(normal)), np.abs(tangential)
+        reach = _spread_by(dense(self.arrays.columns).T, r)
+        inverse = self.arrays.mass.apply(np.eye(len(reach)))
+        return _spread_by(inverse, reach), np.where(known, 0.0, np.abs(normal)), np.abs(tangential)
+
+
+def _spread_by(matrix: Array, radius: Array) -> Array:
+    """Return |matrix| radius, in which nothing of what is unbounded is nothing.
+
+    Examples
+    --------
+    >>> _spread_by(np.array([[1.0, 0.0], [0.0, -2.0]]), np.array([3.0, np.inf])).tolist()
+    [3.0, inf]
+    """
+    size, bounded = np.abs(matrix), np.isfinite(radius)
+    found: Array = size @ np.where(bounded, radius, 0.0)
+    return np.where((size[:, ~bounded] > 0).any(axis=1), np.inf, found)
 
 
 def fits(problem: ContactProblem) -> bool:
