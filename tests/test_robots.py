@@ -336,3 +336,17 @@ def test_what_no_joint_moves_against_the_ground_is_left_out_by_name(tmp_path: Pa
     # The end of the pole at its hinge keeps its height; the other one can fall to the ground.
     assert [name for name in robot.system.constraints.names if "floor" in name] == ["rod on floor"]
     assert compared(tmp_path / "cart.xml", 2) < 1e-9
+
+
+def test_what_a_file_disables_does_not_act(tmp_path: Path) -> None:
+    text = """<mujoco><option><flag gravity="disable" spring="disable" limit="disable" frictionloss="disable"
+      contact="disable"/></option><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+      <body pos="0 0 1"><joint name="hinge" axis="0 1 0" stiffness="3" damping=".2" frictionloss=".1" limited="true"
+        range="-10 10"/><geom type="capsule" fromto="0 0 0 0 0 .6" size=".02"/></body></worldbody></mujoco>"""
+    (tmp_path / "swing.xml").write_text(text)
+    robot = zw.load_robot(tmp_path / "swing.xml")
+    assert not robot.system.constraints
+    # The damper alone acts.
+    assert compared(tmp_path / "swing.xml", 4) < 1e-9
+    found = zw.reactions(robot.system, {**robot.state, "hinge": 0.3}, robot.params)
+    assert found.accelerations[0] == pytest.approx([0.0])

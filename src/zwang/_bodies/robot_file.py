@@ -133,3 +133,23 @@ def _resolved(name: str, path: Path, link: str) -> Path:
         f"{path}: link '{link}' has no <inertial>, and the mesh '{name}' that would give it is missing. Give the link "
         "an <inertial>, or put the mesh where the path says."
     )
+
+
+def take_out_disabled(model: Any) -> None:
+    """Take out of a model what its file disables by flags of its option."""
+    flags = mujoco().mjtDisableBit
+    off = int(model.opt.disableflags)
+    kinds = {
+        flags.mjDSBL_GRAVITY: (model.opt.gravity,),
+        flags.mjDSBL_SPRING: (model.jnt_stiffness,),
+        flags.mjDSBL_DAMPER: (model.dof_damping,),
+        flags.mjDSBL_LIMIT: (model.jnt_limited,),
+        flags.mjDSBL_FRICTIONLOSS: (model.dof_frictionloss,),
+        flags.mjDSBL_EQUALITY: (model.eq_active0,),
+        flags.mjDSBL_CONTACT: (model.geom_contype, model.geom_conaffinity),
+    }
+    constrained = (flags.mjDSBL_LIMIT, flags.mjDSBL_FRICTIONLOSS, flags.mjDSBL_EQUALITY, flags.mjDSBL_CONTACT)
+    for flag, arrays in kinds.items():
+        if off & int(flag) or (flag in constrained and off & int(flags.mjDSBL_CONSTRAINT)):
+            for array in arrays:
+                array[:] = 0

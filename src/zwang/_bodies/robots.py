@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from zwang._bodies.builder import Bodies
 from zwang._bodies.fixed_links import LeftOut
-from zwang._bodies.robot_file import compiled, mujoco
+from zwang._bodies.robot_file import compiled, mujoco, take_out_disabled
 from zwang._declare import shapes
 from zwang._declare.system import System
 from zwang._declare.tree import GROUND
@@ -189,6 +189,7 @@ class _RobotReader:
     def __init__(self, spec: Any, model: Any, left: list[LeftOut], path: Path) -> None:
         self.spec, self.model, self.left, self.path = spec, model, left, path
         library = mujoco()
+        take_out_disabled(model)
         self.data = library.MjData(model)
         self.data.qpos[:] = model.qpos0
         library.mj_kinematics(model, self.data)
