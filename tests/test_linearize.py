@@ -278,3 +278,13 @@ def test_steady_motion_is_as_stable_whatever_a_constraint_is_multiplied_with(fac
     (point,) = zw.equilibria(system, {}, steady={"phi": 4.0}, box=box).points
     assert point.state["z"] == pytest.approx(-0.625, abs=1e-9)
     assert point.stability == "stable (energy)" and "(least stiffness 13.56" in point.reason
+
+
+def test_a_massless_coordinate_that_a_constraint_ties_to_a_mass_has_small_motions() -> None:
+    (p, r), (vp, _) = zw.coordinates("p r")
+    bend = zw.Bilateral(r**2 + p - 2 * r, name="cam")
+    system = zw.System(kinetic=3 * vp**2 / 2, potential=2 * r**2 - 3 * r, constraints=[bend])
+    found = zw.linearize(system, {"p": 0.9375, "r": 0.75, "v_p": 0, "v_r": 0})
+    # In r alone: T = 3 (2 - 2 r)^2 r'^2/2, V = 2 r^2 - 3 r, so that w^2 = 4/(3 * 0.25).
+    assert found.eigenvalues.imag == pytest.approx([4 / np.sqrt(3), -4 / np.sqrt(3)], rel=1e-12)
+    assert zw.equilibria(system).points[0].stability == "stable (energy)"

@@ -217,9 +217,11 @@ def without_rounding(
     words, found = asked(model, state, params)
     names = [item.name for item in model.system.coordinates]
     small = {name: 0.0 for name in names if 0 < abs(state[name]) <= BLUR * sizes.get(name, 1.0)}
-    if small and found is not None and found.solutions:
+    if small:
         other = {**state, **small}
         again = asked(model, other, params)
-        if again[1] is not None and again[1].solutions and least_acceleration(again[1]) <= least_acceleration(found):
+        known = None if found is None or not found.solutions else least_acceleration(found)
+        # Where rounding is off a constraint, by any measure that is made of it, it is no state at all.
+        if again[1] is not None and again[1].solutions and (known is None or least_acceleration(again[1]) <= known):
             return other, *again
     return state, words, found

@@ -28,6 +28,7 @@ from zwang.errors import DeclarationError
 LEAST = 1e-4
 """Of lam_0, in parts of R: multipliers beyond 1e4 typical forces are not looked for."""
 WIDE = 50.0  # lengths: a range that is wider has a unit of its own
+LOOSE = 7  # seed of the choice among multipliers that are not determined
 PROBES = 6  # random states at which typical sizes are measured
 
 
@@ -132,11 +133,13 @@ def statics(
     steady: Mapping[str, float | None],
     vary: str,
     sides: Mapping[str, tuple[float, float]] | None = None,
+    loose: int = 0,
 ) -> Statics | None:
     """Return the equations of rest; None where no place meets them. `sides` are those of the box, by name.
 
     Friction, and constraints on velocities, are forces of any size here; whether they are inside their bounds is looked
-    at afterwards.
+    at afterwards. Where `loose` multipliers are not determined, since rows depend on each other, as many equations
+    choose some: then only the places mean something.
     """
     held = held_positions(system, closed)
     rubbing = rubbing_rows(system, closed)
@@ -196,6 +199,11 @@ def statics(
         squares = sp.Add(table[FIRST] ** 2, *(table[label] ** 2 for label in multipliers))
         radius = sp.Integer(1) if longest is None else sp.Float(unit) if longest.name == vary else longest
         where.append(equation(squares - radius**2, "size of the multipliers"))
+    source = np.random.default_rng(LOOSE)
+    for k in range(loose):
+        parts_of = source.normal(size=len(multipliers))
+        chosen = (sp.Float(float(x)) * table[label] for x, label in zip(parts_of, multipliers, strict=True))
+        where.append(equation(sp.Add(*chosen), f"choice {k + 1} of the multipliers"))
     space = System(
         name=f"{system.name} at rest",
         coordinates=symbols,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, combinations
 from typing import Any
 
@@ -32,13 +33,14 @@ from zwang._equilibria.statics import (
 from zwang._linearize.asked import steady_rates
 from zwang._numerics.budget import Allowed, Budget, Spent, spending
 from zwang._numerics.jit import tiered
+from zwang._numerics.linear.rank import ROUNDING, decided
 from zwang._numerics.tolerances import by_name, name_of, real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.equilibria import Equilibria, EquilibriaStatus, Equilibrium, EquilibriumInterval
 from zwang._trace import trace
 from zwang._trace.verb import require_search
-from zwang.errors import DeclarationError
+from zwang.errors import DeclarationError, StateError
 
 BUDGET = Budget(steps=10_000_000, memory=1_000_000_000)
 MOST_CONTACTS = 6
@@ -48,6 +50,7 @@ SIGN = 1e-9
 SLICES = 9
 """Values of a parameter at which intervals of rest are found, to follow their ends from there."""
 NOWHERE = "No place that was looked at rests, which is no proof that none does. Give a box, or another one."
+PLACES = 8  # configurations at which it is counted how many rows depend on others
 SAME = 1e-7  # equilibria closer than this, in sizes of the box, are one
 
 
@@ -215,31 +218,68 @@ class _RestSearch:
     # Points and branches.
     def _without_friction(self, closed: tuple[str, ...]) -> None:
         sides = self.box | {self.vary: self.within}
-        rest = statics(self.system, self.params, closed, self.steady, self.vary, sides)
+        loose = self._looseness(closed)
+        if self.vary:
+            self._over_loads(closed, sides, loose)
+            return
+        for count in loose:
+            rest = statics(self.system, self.params, closed, self.steady, "", sides, count)
+            if rest is None or not len(rest.space.constraints):
+                self._nowhere(rest is None)
+                continue
+            box = rest.box(self.box, None)
+            space = trace(rest.space, self._of(rest.space), box=box, search=self.search, seed=self.seed)
+            if count or len(loose) == 1:
+                self._note(space, closed)
+            else:
+                self.complete = False  # where rows depend on each other their forces fill curves, which may not end
+            for point in self._places(space):
+                state = rest.state(point)
+                if count == 0 and self._admissible(rest, point):
+                    self._add(self._point(state, rest.forces(point), closed))
+                # Which of the forces is which is not determined: what the laws allow there decides.
+                elif count and not rest.beyond(point) and self._apart(rest, state) and self._rests(state):
+                    self._add(self._point(state, None, closed))
+            if any(self._moves(rest, branch) for branch in space.branches):
+                self.notes.append("Some equilibria are not isolated: they fill curves, of which no point is listed.")
+                self.undecided = True
+
+    def _over_loads(self, closed: tuple[str, ...], sides: Any, loose: list[int]) -> None:
+        """Follow equilibria over the parameter."""
+        rest = statics(self.system, self.params, closed, self.steady, self.vary, sides, loose[-1])
         if rest is None or not len(rest.space.constraints):
             self._nowhere(rest is None)
             return
         box = rest.box(self.box, self.within)
         space = trace(rest.space, self._of(rest.space), box=box, search=self.search, seed=self.seed)
         self._note(space, closed)
-        if self.vary:
-            found = BranchSearch(
-                self.model,
-                {name: value for name, value in self.params.items() if name != self.vary},
-                rest,
-                self.steady,
-                lambda point: self._admissible(rest, point),
+        if loose[-1] and (closed or len(loose) > 1):
+            self.notes.append(
+                "Forces that are not determined, since rows depend on each other, choose what is followed."
             )
-            found.look(space, sum(len(one.branches) for one in self.searches))
-            self.searches.append(found)
-            return
-        singular = [dict(point.state) for point in space.singular_points]
-        for point in [*space.points, *singular]:
-            if self._admissible(rest, point):
-                self._add(self._point(rest.state(point), rest.forces(point), closed))
-        if space.branches:
-            self.notes.append("Some equilibria are not isolated: they fill curves, of which no point is listed.")
-            self.undecided = True
+            self.undecided, self.complete = True, False
+        found = BranchSearch(
+            self.model,
+            {name: value for name, value in self.params.items() if name != self.vary},
+            rest,
+            self.steady,
+            lambda point: self._admissible(rest, point),
+        )
+        found.look(space, sum(len(one.branches) for one in self.searches))
+        self.searches.append(found)
+
+    @staticmethod
+    def _moves(rest: Statics, branch: Any) -> bool:
+        """Whether places change along an arc, and not only forces that are not determined."""
+        places = [rest.state(branch.state(at=part * branch.length)) for part in (0.2, 0.5, 0.8)]
+        return any(abs(one[name] - places[0][name]) > SAME * rest.length for one in places for name in one)
+
+    def _rests(self, state: Mapping[str, float]) -> bool:
+        return bool(asked(self.model, state, self.params)[0])
+
+    @staticmethod
+    def _places(space: ConfigurationSpace) -> list[dict[str, float]]:
+        return [*(dict(point) for point in space.points), *(dict(point.state) for point in space.singular_points)]
 
     def _nowhere(self, nowhere: bool) -> None:
         """Take it that a set of closed contacts has no equilibrium, or that every place is one."""
@@ -265,18 +305,45 @@ class _RestSearch:
         if any(forces[name] < -SIGN * rest.scale * rest.parts[rest.multipliers[name]] for name in rest.closed):
             return False
         params = {**self.params, **({self.vary: rest.value(point, self.vary)} if self.vary else {})}
-        gaps = self.model.gaps(rest.state(point), params, active=())
+        return self._apart(rest, rest.state(point), params)
+
+    def _apart(self, rest: Statics, state: Mapping[str, float], params: Mapping[str, float] | None = None) -> bool:
+        """Whether no contact that is open overlaps."""
+        values = self.model.terms(state, self.params if params is None else params).value[:, 0]
+        normal = [item for item in self.system.constraints if not isinstance(item, Friction)]
         return all(
-            float(gaps[str(item.name)]) >= -SIGN * rest.length
-            for item in self.system.constraints
+            float(value) >= -SIGN * rest.length
+            for item, value in zip(normal, values, strict=True)
             if isinstance(item, Unilateral) and item.level == "position" and item.name not in rest.closed
         )
 
+    def _looseness(self, closed: tuple[str, ...]) -> list[int]:
+        """Return how many rows depend on others, at configurations with these contacts closed, each number once."""
+        held = held_positions(self.system, closed)
+        if len(held) < 2:
+            return [0]
+        shape, _ = geometry(self.system, closed, self.steady)
+        model, params = compile(shape), self._of(shape)
+        size = max((abs(params[item.name]) for item in shape.parameters), default=1.0) or 1.0
+        source, found = np.random.default_rng(self.seed), set()
+        for _ in range(PLACES):
+            state = {item.name: 0.0 for item in shape.velocities} | {"t": 0.0}
+            for item in shape.coordinates:
+                low, high = self.box.get(item.name, (-np.pi, np.pi) if item.angle else (-size, size))
+                state[item.name] = float(source.uniform(low, high))
+            with suppress(StateError):
+                place = model.project(state, params)
+                rows = model.terms(place, params).at(0)[1][: len(held)]
+                found.add(len(held) - decided(rows, np.eye(rows.shape[1]), ROUNDING).rank)
+        return sorted(found) or [0]
+
     def _point(
-        self, state: Mapping[str, float], forces: Mapping[str, float], closed: tuple[str, ...], holds: str = ""
+        self, state: Mapping[str, float], forces: Mapping[str, float] | None, closed: tuple[str, ...], holds: str = ""
     ) -> Equilibrium:
+        """Return an equilibrium; without `forces` they are those of the reactions there, where these are determined."""
         sizes = {name: float(np.abs(pair).max()) for name, pair in self.box.items()}
         state, words, found = without_rounding(self.model, state, self.params, sizes)
+        forces = normal_forces(found) if forces is None else forces
         verdict = stability_at(self.model, state, self.params, self.steady, closed)
         residual = relative_acceleration(self.model, state, self.params, found)
         self.residual = max(self.residual, residual)
@@ -421,7 +488,7 @@ class _RestSearch:
                 return
         self.undecided = self.regions = True
         self.notes.append(
-            f"Friction holds regions of up to {dimension} dimensions: ask guarantee('can hold', ...) for a box."
+            f"Rest fills regions of up to {dimension} dimensions: ask guarantee('can hold', ...) for a box."
         )
 
     def _mesh(self, closed: tuple[str, ...]) -> tuple[tuple[str, ...], Any, Any] | None:

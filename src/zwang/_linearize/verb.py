@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._compile.inertia import inertia_of
 from zwang._declare.given import as_expression, components
 from zwang._declare.reading import Reader
 from zwang._declare.symbols import t as time
@@ -122,7 +123,10 @@ def linearize(
     names = _outputs(question, outputs)
     cyclic = steady_numbers(question.model.system, steady, cyclic=True)
     driving = _numbers(question)
-    ground = Ground.of(question.model.switched(question.on), question.given)
+    inertia = inertia_of(question.model.switched(question.on), question.given)
+    if inertia.lost:
+        raise StateError(f"{question.model.system.name}: {inertia.words} Choose another state.")
+    ground = Ground.of(inertia.moving, question.given)
     known = [item.name for item in question.model.system.parameters]
     point = equilibrium_at(ground, question.given, cyclic, tuple(known.index(name) for name in driving))
     form = _form(point, basis)
