@@ -1,4 +1,4 @@
-"""A pyramid of balls with friction, up to a thousand contacts, steps of a millisecond: time stepping beside Drake.
+"""A pyramid of balls with friction, up to a thousand contacts, steps of a millisecond: beside Drake and Siconos.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_simulate_heap.py [--side 8] [--apart 1e-4] [--drake PYTHON]
         [--siconos PYTHON]
@@ -8,7 +8,9 @@ beside its neighbours: 204 balls, 960 contacts. They start about `apart` from ea
 (0: all touch exactly). At the start the ball on top is pushed aside, the heap falls together and gives way: contacts
 close, stick, roll, slide and open. The orientation of a ball does not matter, so that its angular velocity serves as
 the rates of three coordinates. Drake is timed if it can be imported; give another interpreter that has it with
-``--drake PYTHON``. Beside each time stand the largest speed at the end and how deep bodies have sunk into each other.
+``--drake PYTHON``, and one that has Siconos with ``--siconos PYTHON``: its Moreau-Jean steps find contacts by Bullet,
+impulses by Gauss-Seidel, asked for 1e-8 in at most 1,000 iterations. Beside each time stand the largest speed at the
+end and how deep bodies have sunk into each other; the residual is the worst of all steps, Siconos' in its own measure.
 
 The friction problem of the last step is solved once more from nothing, by zwang and by solvers of Siconos (an
 interpreter that has it: ``--siconos PYTHON``), which are asked for 1e-10; the residual is the distance from Coulomb's
@@ -185,6 +187,55 @@ def siconos_rows(file):
     return rows
 
 
+def siconos_steps(side, apart):
+    """Time Siconos' steps of the same heap."""
+    import siconos.kernel as sk
+    import siconos.numerics as sn
+    from siconos.mechanics import collision
+    from siconos.mechanics.collision.bullet import SiconosBulletCollisionManager, SiconosBulletOptions
+
+    start = places_of(side, apart)
+    model, bodies = sk.NonSmoothDynamicalSystem(0.0, 1e3), []
+    for i, place in enumerate(start):
+        speed = PUSH if i == len(start) - 1 else 0.0
+        inertia = 0.4 * MASS * RADIUS**2 * np.eye(3)
+        body = collision.RigidBodyDS([*map(float, place), 1, 0, 0, 0], [speed, 0, 0, 0, 0, 0], MASS, inertia)
+        shapes = collision.SiconosContactorSet()
+        shapes.append(collision.SiconosContactor(collision.SiconosSphere(RADIUS)))
+        body.setContactors(shapes)
+        body.setFExtPtr(np.array([0.0, 0.0, -MASS * G]))
+        model.insertDynamicalSystem(body)
+        bodies.append(body)
+    options = SiconosBulletOptions()
+    options.perturbationIterations = options.minimumPointsPerturbationThreshold = 0
+    manager = SiconosBulletCollisionManager(options)
+    ground = collision.SiconosContactorSet()
+    ground.append(collision.SiconosContactor(collision.SiconosPlane()))
+    manager.insertStaticContactorSet(ground)
+    manager.insertNonSmoothLaw(sk.NewtonImpactFrictionNSL(0.0, 0.0, MU, 3), 0, 0)
+    stepping = sk.TimeStepping(model, sk.TimeDiscretisation(0.0, STEP))
+    stepping.insertIntegrator(sk.MoreauJeanOSI(0.5))
+    laws = sk.FrictionContact(3, sn.SICONOS_FRICTION_3D_NSGS)
+    given = laws.numericsSolverOptions()
+    given.dparam[sn.SICONOS_DPARAM_TOL], given.iparam[sn.SICONOS_IPARAM_MAX_ITER] = 1e-8, 1000
+    laws.setMaxSize(50000)
+    laws.setMStorageType(sn.NM_SPARSE_BLOCK)
+    laws.setKeepLambdaAndYState(True)
+    stepping.insertNonSmoothProblem(laws)
+    stepping.insertInteractionManager(manager)
+    worst, spent = 0.0, 0.0
+    for _ in range(STEPS):
+        begun = time.process_time()
+        stepping.computeOneStep()
+        stepping.nextStep()
+        spent += time.process_time() - begun
+        worst = max(worst, given.dparam[sn.SICONOS_DPARAM_RESIDU])
+    places = np.array([body.q()[:3] for body in bodies])
+    speed = max(float(np.abs(body.twist()).max()) for body in bodies)
+    count = int(laws.getSizeOutput() // 3)
+    return [("Siconos NSGS", count, 1e3 * spent / STEPS, speed, sunk_at(places), worst)]
+
+
 def sunk_at(places):
     """Return how deep balls are in each other or in the floor."""
     apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 10 * np.eye(len(places))
@@ -246,7 +297,7 @@ def peers(python, side, apart):
             return drake_rows(side, apart)
         except ImportError:
             return []
-    return asked(python, "--peer", "--side", side, "--apart", apart)
+    return asked(python, "--peer", "drake", "--side", side, "--apart", apart)
 
 
 def main():
@@ -256,15 +307,18 @@ def main():
     parser.add_argument("--apart", type=float, default=1e-4, help="how far balls start from each other [m]")
     parser.add_argument("--drake", metavar="PYTHON", help="an interpreter that has pydrake")
     parser.add_argument("--siconos", metavar="PYTHON", help="an interpreter that has siconos")
-    parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--peer", choices=["drake", "siconos"], help=argparse.SUPPRESS)
     parser.add_argument("--problem", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.peer or options.problem:
-        rows = drake_rows(options.side, options.apart) if options.peer else siconos_rows(options.problem)
+        timed = {"drake": drake_rows, "siconos": siconos_steps}
+        rows = timed[options.peer](options.side, options.apart) if options.peer else siconos_rows(options.problem)
         print("\n" + json.dumps(rows))
         return
     row, walker = zwang_row(options.side, options.apart)
     rows = [row, *peers(options.drake, options.side, options.apart)]
+    if options.siconos:
+        rows += asked(options.siconos, "--peer", "siconos", "--side", options.side, "--apart", options.apart)
     print(f"{len(places_of(options.side))} balls, {STEPS} steps of {STEP} s; CPU time of one step\n")
     for label, contacts, spent, speed, sunk, residual in rows:
         tail = "" if residual is None else f"   residual {residual:.1e}"
