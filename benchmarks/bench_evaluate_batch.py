@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import zwang as zw
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._kernels.terms import Solved
 
 

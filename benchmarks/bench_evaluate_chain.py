@@ -16,7 +16,7 @@ import numpy as np
 import sympy as sp
 
 import zwang as zw
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 
 PARAMS = {"m": 1.0, "g": 9.81, "l": 1.0}
 

@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 import zwang as zw
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._derive import derive
 from zwang._numerics.jit import EVAL_TYPE, njit
 

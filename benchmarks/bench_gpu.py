@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import zwang as zw
-from zwang._compile.values import resolve
-from zwang._derive.modes import ActiveSet
+from zwang._compile.given_values import resolve
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.terms import Solved
 from zwang._numerics.tolerances import Tolerances
 from zwang._reactions.maps import admission_of, count_table

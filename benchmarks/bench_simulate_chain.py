@@ -13,7 +13,7 @@ import numpy as np
 
 import zwang as zw
 from bench_evaluate_chain import chain, flat
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.mode_motion import moving
 
 VALUES = {"m": 1.0, "g": 9.81, "l": 1.0}

@@ -16,8 +16,8 @@ import numpy as np
 
 import zwang as zw
 from bench_simulate_pendulum import ENTRY, PARAMS, UNTIL, heyoka_accelerations
-from zwang._compile.values import resolve
-from zwang._derive.modes import ActiveSet
+from zwang._compile.given_values import resolve
+from zwang._derive.motion_modes import ActiveSet
 from zwang.gallery.pendulum_on_ellipse import place
 
 MOTIONS, COMPARED = 10_000, 400

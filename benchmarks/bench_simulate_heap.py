@@ -91,8 +91,8 @@ def balls_in_space(side, apart=0.0):
 def zwang_row(side, apart):
     """Time zwang; return its row, and the friction problem of the last step."""
     from zwang._compile import compile
-    from zwang._compile.values import resolve
-    from zwang._simulate.admission import admit
+    from zwang._compile.given_values import resolve
+    from zwang._simulate.active_set import admit
     from zwang._simulate.ground import Ground
     from zwang._simulate.timestepping import Walk
 

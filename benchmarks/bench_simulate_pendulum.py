@@ -16,11 +16,11 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 import zwang as zw
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._derive import derive
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.mode_motion import Moving, moving
-from zwang._numerics.motion import calls, events, places
+from zwang._numerics.motion import calls, events, run_layout
 from zwang._numerics.motion.loop import Stored
 from zwang.gallery.pendulum_on_ellipse import place
 
@@ -58,10 +58,10 @@ class Prepared:
         if watched:
             sides[flow.watch_names.index(("extra", 0))] = 1.0
         self.loop, self.params = flow.prepared(params, sides), params
-        self.counts, self.reals = np.zeros(places.COUNTS, dtype=np.int64), np.zeros(places.REALS)
+        self.counts, self.reals = np.zeros(run_layout.COUNTS, dtype=np.int64), np.zeros(run_layout.REALS)
         self.counts[:4] = project * flow.kernels.positions, project * flow.kernels.rows, w, 0
-        self.counts[places.SIDES], self.counts[places.KEEP] = params.size, dense
-        self.counts[places.ATTEMPTS] = SLOTS
+        self.counts[run_layout.SIDES], self.counts[run_layout.KEEP] = params.size, dense
+        self.counts[run_layout.ATTEMPTS] = SLOTS
         self.tol = tol
         width = -(-2 * flow.n // calls.BLOCK) * calls.BLOCK
         self.room = np.zeros(calls.ROOM * width)
@@ -73,14 +73,14 @@ class Prepared:
 
     def __call__(self) -> None:
         self.reals[:3] = UNTIL, self.tol, 0.0
-        self.counts[places.BEGUN] = 0
+        self.counts[run_layout.BEGUN] = 0
         ended = self.loop(self.params, self.room, self.watched, self.counts, self.reals, self.stored)
-        assert ended == places.REACHED
+        assert ended == run_layout.REACHED
 
     @property
     def end(self) -> np.ndarray:
         """The positions at the end."""
-        return self.stored.states[self.counts[places.STEPS], :4]
+        return self.stored.states[self.counts[run_layout.STEPS], :4]
 
 
 def tune(make: Callable[[float], Callable[[], np.ndarray]], exact: np.ndarray) -> tuple[float, Callable, float]:

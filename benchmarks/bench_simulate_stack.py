@@ -74,8 +74,8 @@ def cubes_in_space(n):
 def walk_of(system, state, params, **options):
     """Return the prepared steps."""
     from zwang._compile import compile
-    from zwang._compile.values import resolve
-    from zwang._simulate.admission import admit
+    from zwang._compile.given_values import resolve
+    from zwang._simulate.active_set import admit
     from zwang._simulate.ground import Ground
     from zwang._simulate.timestepping import Walk
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import zwang as zw
 from zwang import _modelfile
-from zwang._declare.files import from_dict
+from zwang._declare.model_files import from_dict
 
 HEAD = 'schema = 1\nname = "m"\ncoordinates = ["x", "y"]\n'
 

@@ -89,6 +89,22 @@ def test_folders_and_modules_are_named_for_what_they_hold() -> None:
     assert not names & NAMELESS
 
 
+# A result has its class, its picture and the lab's answer in files of one name; both builders have the same parts.
+FACES, BUILDERS = {"_results", "_plot", "lab/answers"}, {"_bodies", "_linkage"}
+
+
+def test_a_file_name_stands_for_one_thing() -> None:
+    """Beside them: each room's verb, the commands, which are named as they are called, and the papers' own chapters."""
+    homes: dict[str, set[str]] = {}
+    for path in MODULES:
+        place = path.relative_to(SOURCE)
+        room = str(place.parent)
+        if path.stem not in {"__init__", "verb"} and place.parts[0] not in {"papers", "cli"}:
+            whose = "a result" if room in FACES else "a builder" if room in BUILDERS else str(place)
+            homes.setdefault(path.stem, set()).add(whose)
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
 def test_no_module_has_the_name_of_a_public_function() -> None:
     """The import system would put the module in the place of the function: a lazy package returns the module."""
     modules = {layer_of(path) for path in MODULES}

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 
 import zwang as zw
 from zwang.cli import main
-from zwang.cli.values import number
+from zwang.cli.option_values import number
 
 SOURCE = str(Path(zw.__file__).parents[1])
 
@@ -244,7 +244,7 @@ def test_show_as_latex() -> None:
 
 
 def test_show_as_json_is_what_a_model_file_holds(rod_file: Path) -> None:
-    from zwang._declare.files import from_dict
+    from zwang._declare.model_files import from_dict
 
     found = read("show", str(rod_file), "--json", "--equations")
     equations = found.pop("equations")
@@ -340,12 +340,12 @@ def test_ctrl_c_while_a_command_is_imported_ends_with_130(monkeypatch: pytest.Mo
 
 
 def test_warm_compiles_the_kernels_of_the_package_and_says_how_many(tmp_path, monkeypatch):
-    from zwang._numerics.jit import inventory
+    from zwang._numerics.jit import all_kernels
 
-    listed = inventory.package_kernels()
+    listed = all_kernels.package_kernels()
     assert len(set(listed)) == len(listed) > 30
     small = [item for item in listed if item[1] in {"_row_counts", "fill_table"}]
-    monkeypatch.setattr(inventory, "package_kernels", lambda: small)
+    monkeypatch.setattr(all_kernels, "package_kernels", lambda: small)
     monkeypatch.setenv("ZWANG_CACHE_DIR", str(tmp_path))
     for new in (len(small), 0):
         done = CliRunner().invoke(main, ["warm", "--jobs", "2"])

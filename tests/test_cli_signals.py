@@ -18,9 +18,9 @@ from click.testing import CliRunner
 import zwang as zw
 from zwang.__main__ import run
 from zwang._interrupts import uninterrupted
-from zwang.cli.files import Files
+from zwang.cli.answer_files import Files
+from zwang.cli.exit_signals import exit_code, stoppable
 from zwang.cli.output import tell, tell_mistakes
-from zwang.cli.signals import exit_code, stoppable
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 # As the command, but it says how far it is at every step and not every five seconds.

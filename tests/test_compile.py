@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._compile import values
+from zwang._compile import given_values
 from zwang._results.evaluation import EvaluationStatus
 
 (x, y), (vx, vy) = zw.coordinates("x y")
@@ -50,7 +50,7 @@ def test_a_batch_in_portions_is_the_batch_at_once(monkeypatch: pytest.MonkeyPatc
     state = {name: value + np.linspace(0, 0.01, 21).reshape(3, 7) for name, value in entry.state.items()}
     params = {**entry.params, "g": np.linspace(1, 2, 21).reshape(3, 7)}
     whole = model.evaluate(state, params)
-    monkeypatch.setattr(values, "AT_ONCE", 4 * 28)
+    monkeypatch.setattr(given_values, "AT_ONCE", 4 * 28)
     parts = model.evaluate(state, params)
     assert parts.status is whole.status
     for found, expected in (

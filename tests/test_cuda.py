@@ -12,8 +12,8 @@ import zwang as zw
 from c_backend import on_a_device
 from test_simulate_large import chain
 from zwang._compile import model as _compile_model
-from zwang._compile.kept import Kept
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
+from zwang._compile.recent import Kept
 from zwang._kernels import cuda, many_states
 from zwang._kernels import device as device_module
 from zwang._kernels.in_parts import in_parts

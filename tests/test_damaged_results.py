@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._results import archives, field_types, shapes, storage
+from zwang._results import archives, array_shapes, field_types, storage
 
 STORED = Path(__file__).parent / "stored_0_1"
 FILES = {path.name: path.read_bytes() for path in sorted(STORED.iterdir())}
@@ -270,7 +270,9 @@ def test_every_stored_class_has_annotations_that_can_be_read_and_shapes_of_its_o
         if hasattr(kind, "__dataclass_fields__"):
             assert set(kind.__dataclass_fields__) <= set(field_types.hints(kind))
             assert set(words) <= set(kind.__dataclass_fields__)
-            assert all(shapes._TERM.match(term) or term == "..." for text in words.values() for term in text.split())
+            assert all(
+                array_shapes._TERM.match(term) or term == "..." for text in words.values() for term in text.split()
+            )
 
 
 def test_the_shape_of_a_row_of_axes_is_unified() -> None:
@@ -279,7 +281,7 @@ def test_the_shape_of_a_row_of_axes_is_unified() -> None:
         b: Any = {"x": np.zeros((2, 4, 7)), "y": None}
         names = ("p", "q")
 
-    assert shapes.mismatch(Pair, {"a": "k+1 2n", "b": "k 4 ...", "names": "n"}) == ""
-    assert "with k = 2, n = 2" in shapes.mismatch(Pair, {"a": "k+1 2n", "names": "n+1"})
-    assert "'a' has the shape (3, 4)" in shapes.mismatch(Pair, {"a": "k"})
-    assert "'a' has the shape (3, 4)" in shapes.mismatch(Pair, {"a": "2k n"})
+    assert array_shapes.mismatch(Pair, {"a": "k+1 2n", "b": "k 4 ...", "names": "n"}) == ""
+    assert "with k = 2, n = 2" in array_shapes.mismatch(Pair, {"a": "k+1 2n", "names": "n+1"})
+    assert "'a' has the shape (3, 4)" in array_shapes.mismatch(Pair, {"a": "k"})
+    assert "'a' has the shape (3, 4)" in array_shapes.mismatch(Pair, {"a": "2k n"})

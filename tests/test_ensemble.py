@@ -14,7 +14,7 @@ from night import by_day
 from zwang._kernels import Service
 from zwang._numerics.pace import portions
 from zwang._results.ensemble import Ensemble, LaterMotions
-from zwang._simulate import ensemble
+from zwang._simulate import ensemble_run
 from zwang.gallery.pendulum_on_ellipse import place
 
 ENTRY = zw.gallery.get("ellipse_pendulum_cartesian")
@@ -24,7 +24,7 @@ PARAMS = {**ENTRY.params, "a": -0.4, "g": 9.81}
 @pytest.fixture(autouse=True)
 def _always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Service, "lanes_from", 0)
-    monkeypatch.setattr(ensemble, "MANY", 4)
+    monkeypatch.setattr(ensemble_run, "MANY", 4)
 
 
 def states(count: int) -> dict[str, np.ndarray]:

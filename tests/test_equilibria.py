@@ -304,7 +304,7 @@ def test_nothing_rests_that_depends_on_time() -> None:
 # Regions with two freedoms.
 @pytest.mark.parametrize("planar", [True, False])
 def test_friction_with_two_freedoms_holds_the_region_of_its_closed_form(planar: bool, monkeypatch) -> None:
-    monkeypatch.setattr("zwang._equilibria.regions.SIDE", 12)
+    monkeypatch.setattr("zwang._equilibria.rest_regions.SIDE", 12)
     if planar:  # one law in the plane: the force (x, 3 y) is at most as large as the bound
         laws = [zw.Friction(0.5, slip=(VX, VY), name="felt")]
     else:  # a law along each axis: a rectangle
@@ -320,7 +320,7 @@ def test_friction_with_two_freedoms_holds_the_region_of_its_closed_form(planar: 
 
 
 def test_regions_of_a_double_pendulum_with_rough_joints_are_rectangles(monkeypatch) -> None:
-    monkeypatch.setattr("zwang._equilibria.regions.SIDE", 24)
+    monkeypatch.setattr("zwang._equilibria.rest_regions.SIDE", 24)
     (a, b), (va, vb) = zw.coordinates("a b", angles="a b")
     rough = zw.System(
         name="rough",

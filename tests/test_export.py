@@ -15,7 +15,7 @@ import zwang as zw
 from c_backend import COMPILER, FLAGS, library, pointer
 from contracts.random_systems import random_system
 from night import by_day
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang.cli import main
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler 'cc'")

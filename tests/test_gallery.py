@@ -16,7 +16,7 @@ import sympy as sp
 
 import zwang as zw
 from gallery_states import numbers
-from zwang._declare.files import from_dict
+from zwang._declare.model_files import from_dict
 from zwang._declare.plain import to_dict
 
 NAMES = zw.gallery.names()

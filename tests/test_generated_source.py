@@ -22,7 +22,7 @@ from click.testing import CliRunner
 import zwang as zw
 from night import by_day
 from zwang._declare.symbols import Coordinate
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.mode_motion import moving
 from zwang._numerics import jit
 from zwang.cli import main

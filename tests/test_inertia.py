@@ -13,7 +13,7 @@ from flint import arb, fmpq, fmpq_mat
 from scipy.sparse import csc_matrix
 
 import zwang as zw
-from zwang._numerics.contact.values import definite
+from zwang._numerics.contact.problem_values import definite
 from zwang._numerics.linear import inertia
 from zwang._numerics.linear.kkt import solve_kkt, supported_against
 from zwang._numerics.linear.metric import support

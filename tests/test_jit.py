@@ -19,7 +19,7 @@ import pytest
 import zwang as zw
 import zwang._numerics
 from kernel_examples import finish, model, python, run_model, start
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._numerics import jit
 from zwang._numerics.curves.rows import load
 from zwang._numerics.jit import cache as cache_folder

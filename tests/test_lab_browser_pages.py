@@ -14,7 +14,7 @@ pytest.importorskip("playwright.sync_api")
 import zwang as zw
 from lab_browsers import Watched, violations
 from lab_pages import Lab
-from zwang.lab.export import export
+from zwang.lab.exported_page import export
 
 pytestmark = pytest.mark.browser
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import zwang as zw
 from zwang.cli import main
 from zwang.lab.bundle import MODULES, read, script
-from zwang.lab.export import export
+from zwang.lab.exported_page import export
 
 
 def test_the_bundle_has_every_module_and_imports_nothing() -> None:

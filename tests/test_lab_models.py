@@ -15,7 +15,7 @@ import zwang as zw
 from night import by_day
 from zwang.lab import first_view
 from zwang.lab.answers import answer
-from zwang.lab.mechanism import Mechanism
+from zwang.lab.mechanism_numbers import Mechanism
 from zwang.lab.models import Opened, model_text, open_model
 from zwang.lab.protocol import Refused, read_request
 from zwang.lab.reaction_places import ForcePlaces
@@ -165,7 +165,7 @@ def test_a_model_without_values_says_what_stands_in() -> None:
 
 
 def test_a_map_is_only_made_finer_where_that_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zwang.lab.answers.forces.FINER", 0.0)
+    monkeypatch.setattr("zwang.lab.answers.reactions.FINER", 0.0)
     request = {"seq": 1, "kind": "map", "system": "painleve_rod", "x": ["mu", 0.0, 2.0], "y": ["theta", 0.2, 1.4]}
     *_, (text, frames) = answer({**request, "n": 256})
     told = json.loads(text)

@@ -22,7 +22,7 @@ websockets = pytest.importorskip("websockets")
 import zwang as zw  # noqa: E402
 from lab_pages import HANG, Lab, Page, children, gone  # noqa: E402
 from zwang.lab import protocol  # noqa: E402
-from zwang.lab.lanes import Crew  # noqa: E402
+from zwang.lab.scheduler import Crew  # noqa: E402
 from zwang.lab.server import ASSETS, MOST_SOCKETS, MOST_UNREAD  # noqa: E402
 from zwang.lab.server import Page as ServedPage  # noqa: E402
 

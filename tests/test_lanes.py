@@ -9,9 +9,9 @@ import sympy as sp
 import zwang as zw
 from c_backend import on_a_device
 from night import by_day
-from zwang._compile.values import resolve
-from zwang._derive.modes import ActiveSet
-from zwang._kernels.lanes import SideBySide
+from zwang._compile.given_values import resolve
+from zwang._derive.motion_modes import ActiveSet
+from zwang._kernels.lane_kernels import SideBySide
 from zwang._kernels.mode_motion import moving
 from zwang._numerics.pace import portions
 from zwang.gallery.pendulum_on_ellipse import place

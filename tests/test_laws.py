@@ -17,8 +17,8 @@ import sympy as sp
 import zwang as zw
 from law_brute_force import Rubbing, solutions
 from law_examples import REST, VX, VY, F, Ski, X, at, block, m, mu, mu_s, puck, vx, vy, x, y
-from zwang._declare.files import from_dict
 from zwang._declare.laws import law_keys
+from zwang._declare.model_files import from_dict
 from zwang._declare.plain import to_dict
 
 # Declaring

@@ -7,8 +7,8 @@ import pytest
 
 import zwang as zw
 from night import by_day
+from zwang._limit.limit_study import smoothed
 from zwang._limit.order_fit import fit_order
-from zwang._limit.study import smoothed
 
 GRAVITY = 9.81
 

@@ -139,7 +139,7 @@ def test_types_of_operations_are_found_once_for_each_kind_of_operands_and_kept_f
 
 def test_models_that_are_dropped_free_their_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The modules of 2 kept models are alive, whatever the number that were made."""
-    from zwang._compile.kept import Kept
+    from zwang._compile.recent import Kept
 
     (x,), (v,) = zw.coordinates("x")
     monkeypatch.setattr(compiling, "_MODELS", Kept(2))

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.large import TableKernels
 from zwang._kernels.mode_motion import moving
 from zwang._kernels.native import DenseKernels

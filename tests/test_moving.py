@@ -10,10 +10,10 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 
 import zwang as zw
-from zwang._compile.values import resolve
-from zwang._derive.modes import ActiveSet
+from zwang._compile.given_values import resolve
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.mode_motion import moving
-from zwang._kernels.stretch import KnownState
+from zwang._kernels.stretch_output import KnownState
 from zwang.gallery.pendulum_on_ellipse import place
 
 NONE = np.zeros(0)

@@ -10,12 +10,12 @@ import pytest
 import zwang as zw
 from planar_families import FAMILIES, integers
 from zwang import Contact, ContactProblem
-from zwang._numerics.contact.exact.dictionary import Dictionary
-from zwang._numerics.contact.exact.polyhedra import feasible, meet, polyhedron, union
+from zwang._numerics.contact.exact.integer_dictionary import Dictionary
 from zwang._numerics.contact.exact.rational import fractions, rational
+from zwang._numerics.contact.exact.rational_polyhedra import feasible, meet, polyhedron, union
 from zwang._numerics.contact.scaled import reduce
 from zwang._selftest.brute_force import truth_of
-from zwang._selftest.planar import beside, disagreement, draw
+from zwang._selftest.planar_problems import beside, disagreement, draw
 
 
 @pytest.mark.parametrize("index", range(4))

@@ -16,8 +16,8 @@ import sympy as sp
 import zwang as zw
 from night import by_day
 from result_bytes import bytes_of
-from zwang._compile.kept import Kept
-from zwang._derive.modes import ActiveSet
+from zwang._compile.recent import Kept
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.mode_motion import moving
 from zwang._numerics.pace import portions
 from zwang._simulate import stretch
@@ -264,7 +264,7 @@ MAY_ASK_THE_CLOCK = {
     "_workers.py": "when processes are looked after",
     "_limit/realized_run.py": "what a run cost, for people",
     "_sweep/verb.py": "when the seconds of a budget are over: the status says so",
-    "lab/answers/forces.py": "how fine a map gets while somebody looks",
+    "lab/answers/reactions.py": "how fine a map gets while somebody looks",
     "_report/visits.py": "what a visit costs, for people",
     "cli/progress.py": "when to show progress",
     "papers/claim.py": "what a claim cost, for people",

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import zwang as zw
-from zwang._declare.files import from_dict
+from zwang._declare.model_files import from_dict
 from zwang._declare.plain import to_dict
 from zwang._results.field_types import fits
 

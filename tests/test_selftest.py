@@ -17,10 +17,10 @@ from click.testing import CliRunner
 
 import zwang as zw
 from zwang._numerics.contact.problem import Contact, ContactProblem
-from zwang._selftest import fuzz, mechanisms, planar, spatial, verbs, worker
+from zwang._selftest import check_worker, fuzz, mechanisms, planar_problems, spatial_problems, verbs
 from zwang._selftest.brute_force import truth_of
 from zwang._selftest.complaint import generator, gist, shrunk
-from zwang._selftest.kinds import HOSTILE, KINDS
+from zwang._selftest.problem_kinds import HOSTILE, KINDS
 from zwang._selftest.run import run
 from zwang.cli import main
 
@@ -32,7 +32,7 @@ def hunt(kind, *, most, seed=0):
     """Return the first complaint about problems of a kind, with no more of them than most."""
     begin = time.process_time()
     for index in range(most):
-        if (found := worker.checked(kind, seed, index)) is not None:
+        if (found := check_worker.checked(kind, seed, index)) is not None:
             return found
         if time.process_time() - begin > SECONDS:
             break
@@ -45,7 +45,7 @@ def hunt(kind, *, most, seed=0):
 @pytest.mark.parametrize("kind, count", [("planar", 40), ("spatial", 15), ("expression", 40), ("file", 30)])
 def test_nothing_is_found_in_a_few_problems(kind, count):
     for index in range(count):
-        assert worker.checked(kind, 3, index) is None, index
+        assert check_worker.checked(kind, 3, index) is None, index
 
 
 @pytest.mark.nightly
@@ -74,9 +74,9 @@ def test_twenty_thousand_hostile_inputs_do_no_harm():
 def test_processes_count_problems_and_a_seed_gives_the_same_ones_again():
     found = run(kinds=["planar"], count=12, workers=2, seed=5)
     assert (found.counts, found.findings) == ({"planar": 12}, [])
-    first, again = (planar.program(planar.draw(generator("planar", 5, 7))) for _ in range(2))
+    first, again = (planar_problems.program(planar_problems.draw(generator("planar", 5, 7))) for _ in range(2))
     assert first == again
-    assert first != planar.program(planar.draw(generator("planar", 6, 7)))
+    assert first != planar_problems.program(planar_problems.draw(generator("planar", 6, 7)))
 
 
 @pytest.mark.nightly
@@ -103,21 +103,21 @@ def test_mistakes_of_the_command_are_told():
 
 
 def changed(contact, **fields):
-    return Contact(**({name: getattr(contact, name) for name in planar.FIELDS} | fields))
+    return Contact(**({name: getattr(contact, name) for name in planar_problems.FIELDS} | fields))
 
 
 def plant_friction():
     """Plant: `reactions` sees friction coefficients that are half of what they are."""
-    real = planar.reactions_of_problem
+    real = planar_problems.reactions_of_problem
 
     def wrong(problem, **options):
         contacts = [
-            Contact(**({n: getattr(c, n) for n in planar.FIELDS} | {"friction": c.friction / 2}))
+            Contact(**({n: getattr(c, n) for n in planar_problems.FIELDS} | {"friction": c.friction / 2}))
             for c in problem.contacts
         ]
         return real(ContactProblem(problem.mass, problem.force, contacts), **options)
 
-    planar.reactions_of_problem = wrong
+    planar_problems.reactions_of_problem = wrong
 
 
 def hang():
@@ -247,19 +247,19 @@ def missing_watch(patch):
 
 def dropped_bias(patch):
     """A dropped bias."""
-    real = planar.reactions_of_problem
+    real = planar_problems.reactions_of_problem
 
     def wrong(problem, **options):
         contacts = [changed(c, bias=0.0) for c in problem.contacts]
         return real(ContactProblem(problem.mass, problem.force, contacts), **options)
 
-    patch.setattr(planar, "reactions_of_problem", wrong)
+    patch.setattr(planar_problems, "reactions_of_problem", wrong)
     return "planar"
 
 
 def missing_solution(patch):
     """A solution that is left out where there are several."""
-    real = planar.reactions_of_problem
+    real = planar_problems.reactions_of_problem
 
     def wrong(problem, **options):
         found = real(problem, **options)
@@ -267,20 +267,20 @@ def missing_solution(patch):
             return dataclasses.replace(found, accelerations=found.accelerations[:-1], solutions=found.solutions[:-1])
         return found
 
-    patch.setattr(planar, "reactions_of_problem", wrong)
+    patch.setattr(planar_problems, "reactions_of_problem", wrong)
     return "planar"
 
 
 def cone_too_wide(patch):
     """A friction cone in space that is a hundredth too wide."""
-    real = spatial.reactions_of_problem
+    real = spatial_problems.reactions_of_problem
 
     def wrong(problem, **options):
         found = real(problem, **options)
         wide = [dataclasses.replace(item, tangential=1.01 * item.tangential) for item in found.solutions]
         return dataclasses.replace(found, solutions=tuple(wide))
 
-    patch.setattr(spatial, "reactions_of_problem", wrong)
+    patch.setattr(spatial_problems, "reactions_of_problem", wrong)
     return "spatial"
 
 

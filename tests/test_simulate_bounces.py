@@ -6,7 +6,7 @@ import sympy as sp
 
 import zwang as zw
 from zwang._simulate import machine
-from zwang._simulate.bounces import advance_bouncing
+from zwang._simulate.lone_bounces import advance_bouncing
 
 
 def ball():

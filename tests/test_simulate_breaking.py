@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._numerics.growth import growth
+from zwang._numerics.blow_up import growth
 from zwang._results.motion import MotionStatus
 from zwang._simulate import bridge, machine
 from zwang._simulate.moment import Stop

@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._simulate import ground, rows
+from zwang._simulate import ground, motion_rows
 
 
 def chain(n: int) -> zw.System:
@@ -35,7 +35,7 @@ def test_rows_of_a_long_chain_are_those_of_dense_matrices(falling: zw.Motion, mo
     source = falling.source
     assert source.sparse(falling)
     sparse = source.rows(falling)
-    monkeypatch.setattr(rows, "stays_sparse", lambda _: False)
+    monkeypatch.setattr(motion_rows, "stays_sparse", lambda _: False)
     dense = source.rows(falling)
     for name in falling.constraints:
         assert sparse.reactions[name] == pytest.approx(dense.reactions[name], abs=1e-8)

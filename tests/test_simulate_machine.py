@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._results.motion_parts import MotionPiece
-from zwang._simulate.admission import admit
+from zwang._simulate.active_set import admit
 from zwang._simulate.ground import Ground
 from zwang._simulate.machine import handle, run
 from zwang._simulate.moment import Context, Decision, Moment, Start, Stop, Transition, event_at

@@ -9,7 +9,7 @@ import sympy as sp
 import zwang as zw
 from c_backend import on_a_device
 from night import by_day
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._numerics.motion.chebyshev import NODES, collocate
 from zwang._simulate.nearness import troughs
 from zwang.gallery.chain_of_four_bars import n_four_bar

@@ -11,16 +11,16 @@ import pytest
 
 import zwang as zw
 from c_backend import COMPILER, caller, function_source, library
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._derive.program import Program
 from zwang._graph.emit import SCALAR, Emitter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
 from zwang._kernels import numba, straight
+from zwang._kernels.graph_tape import record
 from zwang._kernels.native import StraightKernels
 from zwang._kernels.numba import NumbaDialect
 from zwang._kernels.outputs import Outputs
-from zwang._kernels.tape import record
 from zwang._numerics.jit import load_generated
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.5, 1e308, -1e308, 1e-308, 5e-324, -5e-324, math.inf, -math.inf, math.nan)

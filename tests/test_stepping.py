@@ -9,11 +9,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import zwang as zw
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.mode_motion import moving
-from zwang._kernels.stretch import KnownState
-from zwang._numerics.motion import events, places, tableau
-from zwang._numerics.motion.dense import interpolated
+from zwang._kernels.stretch_output import KnownState
+from zwang._numerics.motion import events, run_layout, tableau
+from zwang._numerics.motion.dense_output import interpolated
 
 
 def matrix() -> np.ndarray:
@@ -128,5 +128,5 @@ def test_in_a_step_as_short_as_rounding_only_what_crosses_fires():
     late = 7.0
     kept = np.array([0.5, events.NEVER, 1.0])
     watched = events.Watched(np.ones(3), np.zeros(3), np.zeros(0), kept, np.zeros(3, dtype=np.int64))
-    events.fire(np.zeros(1), watched, late, np.zeros(places.COUNTS, dtype=np.int64))
+    events.fire(np.zeros(1), watched, late, np.zeros(run_layout.COUNTS, dtype=np.int64))
     assert watched.fired.tolist() == [1, 0, 1]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zwang as zw
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._kernels.flow import flow
 from zwang._numerics.budget import Budget, spending
 from zwang._numerics.motion import run_state, unrolled

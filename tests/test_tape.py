@@ -13,9 +13,9 @@ from zwang._derive import derive_program
 from zwang._derive.program import Program
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph
-from zwang._kernels.layout import TermLayout
+from zwang._kernels.graph_tape import record, taped
 from zwang._kernels.outputs import Outputs
-from zwang._kernels.tape import record, taped
+from zwang._kernels.term_layout import TermLayout
 
 LARGE = ("andrews", "gough_stewart", "stewart_triangle", "three_upu", "wedge_box")
 """Systems whose terms are tapes, or loops over tables, in any case."""

@@ -13,8 +13,8 @@ import sympy as sp
 import zwang as zw
 from night import by_day
 from zwang._compile import compile
-from zwang._compile.values import resolve
-from zwang._simulate.admission import admit
+from zwang._compile.given_values import resolve
+from zwang._simulate.active_set import admit
 from zwang._simulate.ground import Ground
 from zwang._simulate.timestepping import Walk
 from zwang.errors import DeclarationError

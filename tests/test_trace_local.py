@@ -9,11 +9,11 @@ import pytest
 import sympy as sp
 
 import zwang as zw
-from zwang._trace.equations import SpacePlace, equations_of, parameter_vector
 from zwang._trace.local import LocalStructure, analyse
 from zwang._trace.local_cones import _common_zeros, real_lines
 from zwang._trace.local_reduction import frame, reduce
 from zwang._trace.local_refinement import _valley
+from zwang._trace.space_equations import SpacePlace, equations_of, parameter_vector
 
 (x, y), (vx, vy) = zw.coordinates("x y")
 

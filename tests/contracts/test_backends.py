@@ -12,7 +12,7 @@ import zwang as zw
 from c_backend import on_a_device
 from contracts.random_systems import random_system
 from night import by_day
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._derive.program import Program
 from zwang._graph.graph import Graph
 from zwang._kernels import numba as compiled_dialect

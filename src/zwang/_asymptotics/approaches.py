@@ -20,8 +20,8 @@ from zwang._graph.evaluate import GraphEvaluation
 from zwang._numerics.budget import spend
 from zwang._numerics.series.arithmetic import Undecided
 from zwang._numerics.series.balls import BALLS
-from zwang._numerics.series.branches import HalfCurve
 from zwang._numerics.series.field import dot, null_vector
+from zwang._numerics.series.half_branches import HalfCurve
 from zwang._numerics.series.power import Series
 
 WITHOUT = "without"

@@ -8,8 +8,8 @@ from typing import Any
 from zwang._asymptotics.point import Number, number
 from zwang._compile import Model
 from zwang._declare.constraints import Bilateral, Friction
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.given import as_expression
-from zwang._declare.reading import Reader
 from zwang._declare.switched import switched
 from zwang._declare.symbols import Coordinate, Velocity
 from zwang._declare.symbols import t as time

@@ -15,9 +15,9 @@ from typing import Any
 import sympy as sp
 
 from zwang._asymptotics.inputs import held_constraints, read_expression
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.given import Text, as_expression
 from zwang._declare.numeric_values import Evaluator
-from zwang._declare.reading import Reader
 from zwang._declare.symbols import SmallParameter, eps
 from zwang._declare.system import System
 from zwang.errors import DeclarationError

@@ -28,12 +28,12 @@ from zwang._graph.evaluate import GraphEvaluation
 from zwang._graph.graph import Node
 from zwang._numerics.series.arithmetic import EXACT
 from zwang._numerics.series.balls import BALLS, largest, precision, rounding
-from zwang._numerics.series.branches import SAFETY, HalfCurve, split_at
 from zwang._numerics.series.field import dot, eliminate, orthonormal, solve, times
+from zwang._numerics.series.half_branches import SAFETY, HalfCurve, split_at
 from zwang._numerics.series.power import Series, ring
-from zwang._trace.equations import SpacePlace, equations_of
 from zwang._trace.local import analyse
 from zwang._trace.sampling import region_of
+from zwang._trace.space_equations import SpacePlace, equations_of
 from zwang.errors import DeclarationError
 
 BITS = 288

@@ -23,8 +23,8 @@ from zwang._asymptotics.measure import Power
 from zwang._asymptotics.mechanics import CurveTerms
 from zwang._numerics.series.arithmetic import Undecided, decided
 from zwang._numerics.series.balls import BALLS
-from zwang._numerics.series.branches import TERMS
 from zwang._numerics.series.field import dot
+from zwang._numerics.series.half_branches import TERMS
 from zwang._numerics.series.power import Series
 from zwang.errors import StateError
 

@@ -19,8 +19,8 @@ from zwang._asymptotics.point import Number, PointType, Spot, number
 from zwang._declare.system import System
 from zwang._graph.graph import Node
 from zwang._numerics.series.balls import BALLS
-from zwang._numerics.series.branches import split_at
 from zwang._numerics.series.field import dot
+from zwang._numerics.series.half_branches import split_at
 from zwang._numerics.series.power import Series, ring
 from zwang._numerics.tolerances import by_name
 from zwang.errors import DeclarationError, StateError

@@ -20,8 +20,8 @@ from zwang._asymptotics.mechanics import directions, forces, stiffening
 from zwang._asymptotics.neighbours import unit
 from zwang._asymptotics.point import Number
 from zwang._numerics.series.balls import BALLS, largest
-from zwang._numerics.series.branches import CurveEquations
 from zwang._numerics.series.field import dot, null_vector, solve
+from zwang._numerics.series.half_branches import CurveEquations
 from zwang._results.asymptotics import BINDS_FRICTION, BINDS_LOAD
 
 STEPS = 260

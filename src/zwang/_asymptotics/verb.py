@@ -22,7 +22,7 @@ from zwang._asymptotics.point import (
     refined,
     sizes_beside,
 )
-from zwang._asymptotics.study import PointStudy
+from zwang._asymptotics.point_study import PointStudy
 from zwang._asymptotics.tangent_cone import ConePlane, direction_of, plane_along
 from zwang._compile import Model, compile
 from zwang._declare.symbols import Coordinate
@@ -30,11 +30,11 @@ from zwang._declare.system import System
 from zwang._numerics.budget import UNBOUNDED, Allowed, Budget, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.series.balls import ball, largest, precision
-from zwang._numerics.series.branches import split_at
+from zwang._numerics.series.half_branches import split_at
 from zwang._numerics.tolerances import real
 from zwang._results.asymptotics import Asymptotics
 from zwang._results.configuration import TraceStatus
-from zwang._trace.equations import at_instant
+from zwang._trace.space_equations import at_instant
 from zwang._trace.verb import trace
 from zwang.errors import DeclarationError, StateError
 

@@ -16,9 +16,9 @@ from zwang._bodies.contacts import frames, touching
 from zwang._bodies.layout import Layout, cartesian_layout, joint_layout
 from zwang._bodies.parts import JointPart, Told
 from zwang._bodies.polytopes import TouchSymbols
+from zwang._declare.body_tree import GROUND, Load, Tree
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
 from zwang._declare.symbols import Coordinate, Dependent, Velocity, inputs, parameter, rate, symbol_table
-from zwang._declare.tree import GROUND, Load, Tree
 from zwang._declare.vectors import Vector
 from zwang.errors import DeclarationError, nearest
 

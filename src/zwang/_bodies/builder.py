@@ -15,11 +15,11 @@ from zwang._bodies.parts import KINDS, BodyPoint, ContactPart, MotorPart, PointF
 from zwang._bodies.picture import known_part, picture
 from zwang._bodies.placement import BodyPose, entries, pose
 from zwang._bodies.values import Values
+from zwang._declare.body_tree import GROUND, RigidBody
 from zwang._declare.drawing import Drawing
 from zwang._declare.given import components as components_of
 from zwang._declare.shapes import Form, Implicit
 from zwang._declare.system import System
-from zwang._declare.tree import GROUND, RigidBody
 from zwang._linkage.values import check_name
 from zwang.errors import DeclarationError, nearest, printable
 

@@ -14,9 +14,9 @@ import sympy as sp
 
 from zwang._bodies.layout import across
 from zwang._bodies.parts import KINDS, JointPart
+from zwang._declare.body_tree import GROUND, RigidBody, Tree
 from zwang._declare.constraints import Bilateral
 from zwang._declare.symbols import Coordinate, rate
-from zwang._declare.tree import GROUND, RigidBody, Tree
 from zwang._declare.vectors import Expressions, Matrix, Vector, transposed
 
 ALGEBRA = Expressions()

@@ -24,12 +24,12 @@ from zwang._bodies.parts import ContactPart, ShapePart, Told
 from zwang._bodies.picture import wires
 from zwang._bodies.polytopes import TouchSymbols, highest, solids_touch
 from zwang._bodies.rods import RodPair
+from zwang._declare.body_tree import GROUND, Tree
 from zwang._declare.constraints import Unilateral
 from zwang._declare.guides import tangents_of
 from zwang._declare.laws import Coulomb, is_law
 from zwang._declare.shapes import Box, Capsule, Cylinder, Form, HalfSpace, Hull, Implicit, Sphere
 from zwang._declare.symbols import Coordinate, Dependent, rate
-from zwang._declare.tree import GROUND, Tree
 from zwang._declare.vectors import Matrix, Vector, transposed
 from zwang.errors import DeclarationError
 

@@ -11,8 +11,8 @@ import sympy as sp
 
 from zwang import _expressions
 from zwang._bodies.parts import KINDS, JointPart, Told
+from zwang._declare.body_tree import GROUND, Slide, TreeJoint, Turn
 from zwang._declare.symbols import Coordinate, coordinates
-from zwang._declare.tree import GROUND, Slide, TreeJoint, Turn
 from zwang._declare.vectors import Vector
 from zwang.errors import DeclarationError
 

@@ -10,9 +10,9 @@ import sympy as sp
 
 from zwang._bodies.closures import ALGEBRA, JointSides
 from zwang._bodies.parts import ShapePart, Told
+from zwang._declare.body_tree import GROUND, Tree
 from zwang._declare.drawing import Drawing
 from zwang._declare.shapes import Box, Capsule, Cylinder, Hull, Sphere
-from zwang._declare.tree import GROUND, Tree
 from zwang._declare.vectors import Vector
 
 Ends = tuple[str, str]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._bodies.values import Values
-from zwang._declare.tree import RigidBody, Tree
+from zwang._declare.body_tree import RigidBody, Tree
 from zwang._declare.vectors import Arrays
 from zwang.errors import DeclarationError
 

@@ -21,9 +21,9 @@ from zwang._bodies.closures import ALGEBRA
 from zwang._bodies.layout import across
 from zwang._bodies.parts import ShapePart
 from zwang._bodies.picture import wires
+from zwang._declare.body_tree import dependents_of, seen_from
 from zwang._declare.shapes import Box, Hull, Sphere
 from zwang._declare.symbols import dependent, rate
-from zwang._declare.tree import dependents_of, seen_from
 from zwang._declare.vectors import Vector, transposed
 from zwang.errors import DeclarationError
 

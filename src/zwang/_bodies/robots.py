@@ -21,8 +21,8 @@ from zwang._bodies.builder import Bodies
 from zwang._bodies.fixed_links import LeftOut
 from zwang._bodies.robot_file import compiled, mujoco, take_out_disabled
 from zwang._declare import shapes
+from zwang._declare.body_tree import GROUND
 from zwang._declare.system import System
-from zwang._declare.tree import GROUND
 from zwang._outputs import as_path
 from zwang.errors import DeclarationError
 

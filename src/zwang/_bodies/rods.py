@@ -17,9 +17,9 @@ from zwang._bodies.closures import ALGEBRA
 from zwang._bodies.parts import ShapePart
 from zwang._bodies.picture import wires
 from zwang._bodies.polytopes import PARALLEL, TIE, HullPolytope, Touch, TouchSymbols
+from zwang._declare.body_tree import dependents_of, seen_from
 from zwang._declare.shapes import Capsule, Cylinder, Hull
 from zwang._declare.symbols import rate
-from zwang._declare.tree import dependents_of, seen_from
 from zwang._declare.vectors import Vector, transposed
 
 X = (sp.Integer(1), sp.Integer(0), sp.Integer(0))

@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from zwang._compile.export import LARGEST, identifier, switching_surfaces
+from zwang._compile.c_export import LARGEST, identifier, switching_surfaces
 from zwang._compile.fmu_description import FmuSlot, build_description, description, layout
 from zwang._compile.given_inputs import inputs_as_parameters
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._declare.constraints import Bilateral
 from zwang._declare.contact_table import table_of
 from zwang._declare.switched import taken_apart
 from zwang._declare.switches import Event, Reaction
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet, ModeEquations
+from zwang._derive.motion_modes import ActiveSet, ModeEquations
 from zwang._derive.program import Program
 from zwang._derive.solution import SymbolicSolution, solve, with_masses
 from zwang._graph.convert import Converter

@@ -16,10 +16,10 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from zwang._compile.kept import Kept
+from zwang._compile.recent import Kept
 from zwang._declare.constraints import Friction
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.given import Text, as_expression
-from zwang._declare.reading import Reader
 from zwang._declare.switched import ON
 from zwang._declare.symbols import Coordinate, Input, Velocity, parameter
 from zwang._declare.symbols import t as time

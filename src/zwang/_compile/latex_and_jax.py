@@ -8,9 +8,9 @@ from typing import Any
 import sympy as sp
 
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
-from zwang._declare.printing import numbered_laws
-from zwang._declare.regions import guarded
+from zwang._declare.domains import guarded
 from zwang._declare.system import System
+from zwang._declare.system_text import numbered_laws
 from zwang._derive import derive
 from zwang.errors import CompileError, DeclarationError
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.tree import with_dependents
+from zwang._derive.tree_recursion import with_dependents
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.evaluation import evaluated
+from zwang._compile.evaluator import evaluated
 from zwang._compile.given_inputs import inputs_as_parameters, with_inputs
-from zwang._compile.kept import Kept
+from zwang._compile.given_values import Inputs, resolve
 from zwang._compile.latex_and_jax import as_jax, as_latex
+from zwang._compile.recent import Kept
 from zwang._compile.states import TOL, ProjectedState, largest_violation, project, without_normal
-from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.switched import switched, taken_apart
 from zwang._declare.switches import Event
@@ -422,7 +422,7 @@ class Model:
         ...     print([line for line in header.read_text().splitlines() if "accelerations" in line][0][:48])
         int kozlov_neishtadt_accelerations(double t, con
         """
-        from zwang._compile.export import write_c
+        from zwang._compile.c_export import write_c
 
         made = inputs_as_parameters(self.system, "to_c") if self.system.inputs else None
         model, places = self if made is None else self.another(made.system), self._places(self._holding(active))

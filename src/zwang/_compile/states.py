@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.values import Inputs
+from zwang._compile.given_values import Inputs
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.contact_table import table_of
 from zwang._declare.system import System

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from zwang._cycles.return_map import NUDGE, ReturnMap, RoundTrip
 from zwang._linearize.asked import MotionQuestion
-from zwang._linearize.flow import VariationalFlow, projected_start
 from zwang._linearize.monodromy import CLOSED, FAMILY, cycle_of, monodromy_of, return_equations
 from zwang._linearize.saltation import GrazedError, NotDifferentiableError
 from zwang._linearize.trail import PassedStretch
+from zwang._linearize.variational_flow import VariationalFlow, projected_start
 from zwang._results.cycle import Cycle
 from zwang._results.motion_dense import states_at
 from zwang._simulate.options import MotionOptions

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from zwang._compile import Model
 from zwang._declare.system import System
 from zwang._linearize.asked import asked
-from zwang._linearize.flow import VariationalFlow
 from zwang._linearize.monodromy import compared
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.stretches import STAGES, WEIGHTS, Propagated
 from zwang._linearize.trail import PassedStretch, followed
+from zwang._linearize.variational_flow import VariationalFlow
 from zwang._numerics.budget import Allowed
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import real, whole

@@ -116,8 +116,8 @@ def _plain(period: Any) -> bool:
 
 def _period_expression(question: MotionQuestion, period: Any) -> Any:
     """Return the value of an expression of the parameters."""
+    from zwang._declare.declaration_reader import Reader
     from zwang._declare.given import as_expression
-    from zwang._declare.reading import Reader
 
     system = question.declared
     expr = Reader(system.name, system.coordinates, [*system.expressions().values(), *system.parameters])(

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from zwang._cycles.continued import CyclesOver, Near, Place
 from zwang._cycles.return_map import on_at
 from zwang._cycles.signs import OnBranch
-from zwang._linearize.flow import VariationalFlow
 from zwang._linearize.monodromy import TURN, start_basis
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import PassedStretch, Trail, followed
+from zwang._linearize.variational_flow import VariationalFlow
 from zwang._numerics.budget import spend
 from zwang._numerics.impacts import ImpactProblem, resolve_impact
 from zwang._numerics.impacts.patterns import alone, pattern_map

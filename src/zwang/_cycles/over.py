@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from zwang._compile import Model
-from zwang._cycles.branches import Branching
 from zwang._cycles.continued import CyclesOver, Near, Place
+from zwang._cycles.cycle_branches import Branching
 from zwang._cycles.forcing_period import depends_on_time, forcing_period, period_number
 from zwang._cycles.settled import law_of
 from zwang._declare.ranges import varied_range

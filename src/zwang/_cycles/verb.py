@@ -15,9 +15,9 @@ from zwang._cycles.recurrence import NEAR, Recurrence, recurrence, settled
 from zwang._cycles.return_map import ReturnMap, RoundTrip, on_at
 from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked, steady_numbers
-from zwang._linearize.flow import VariationalFlow
 from zwang._linearize.monodromy import CLOSED, STILL, cycle_of
 from zwang._linearize.trail import PassedStretch, Trail, followed
+from zwang._linearize.variational_flow import VariationalFlow
 from zwang._numerics.budget import Allowed, Spent, spend, spending
 from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import whole

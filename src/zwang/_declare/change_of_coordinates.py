@@ -13,9 +13,9 @@ from typing import Any
 
 import sympy as sp
 
+from zwang._declare.declaration_reader import coordinate_order, find_coordinate
 from zwang._declare.given import Text
 from zwang._declare.numeric_values import Evaluator
-from zwang._declare.reading import coordinate_order, find_coordinate
 from zwang._declare.symbols import Coordinate, Velocity, explicit_rate
 from zwang.errors import DeclarationError
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias, overload
 
+from zwang._declare.domains import guard, guarded
 from zwang._declare.given import Text, as_expression, as_slip
 from zwang._declare.laws import Ellipse, FrictionLaw, Interval, Section, is_law, law_expressions, map_law
-from zwang._declare.regions import guard, guarded
 from zwang._declare.symbols import Velocity
 from zwang.errors import DeclarationError, nearest
 

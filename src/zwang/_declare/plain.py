@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from zwang import _expressions, _modelfile
+from zwang._declare.body_tree import Load
 from zwang._declare.checks import before_turns
 from zwang._declare.constraints import Bilateral, Constraint, Friction, Unilateral
+from zwang._declare.domains import condition_text, guarded, guarded_text
 from zwang._declare.drawing import Drawing
 from zwang._declare.event_list import event_dict, event_of
 from zwang._declare.laws import Coulomb, Ellipse, Interval, law_class, law_fields
-from zwang._declare.regions import condition_text, guarded, guarded_text
 from zwang._declare.symbols import Input, coordinates, kind_of, parameter, rate, symbol_table
-from zwang._declare.tree import Load
 from zwang.errors import DeclarationError, nearest
 
 BUILDER = "zwang._bodies"

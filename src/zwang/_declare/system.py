@@ -11,14 +11,22 @@ from typing import Any
 
 import sympy as sp
 
-from zwang._declare import change_of_coordinates, event_list, lagrange_method, plain, printing, reading, validity
+from zwang._declare import (
+    change_of_coordinates,
+    declaration_reader,
+    event_list,
+    lagrange_method,
+    plain,
+    system_text,
+    validity,
+)
+from zwang._declare.body_tree import Tree
 from zwang._declare.constraints import Constraint, Constraints
 from zwang._declare.drawing import Drawing
 from zwang._declare.frozen import Frozen
 from zwang._declare.switches import Event, Reaction
 from zwang._declare.symbols import Coordinate, Input, Time, Velocity
 from zwang._declare.symbols import t as time
-from zwang._declare.tree import Tree
 from zwang._declare.units import check_units
 from zwang.errors import DeclarationError, nearest, printable
 
@@ -93,30 +101,30 @@ class System:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise DeclarationError(f"System: name= must be a printable text; it was given {name!r}.")
         self._set("name", name)
-        listed = reading.named_constraints(name, constraints)
-        raw = reading.raw_expressions(name, kinetic, potential, forces, mass, force, tree)
+        listed = declaration_reader.named_constraints(name, constraints)
+        raw = declaration_reader.raw_expressions(name, kinetic, potential, forces, mass, force, tree)
         given = [*raw.values(), *(expr for item in listed for expr in item.expressions().values())]
         own = {} if tree is None else tree.expressions()
-        q = reading.coordinate_order(name, coordinates, [*given, *own.values()], tree)
-        known_symbols = [*given, *own.values(), *reading.declared_inputs(name, inputs, q)]
-        reader = reading.Reader(name, q, known_symbols, {} if tree is None else tree.dependents)
+        q = declaration_reader.coordinate_order(name, coordinates, [*given, *own.values()], tree)
+        known_symbols = [*given, *own.values(), *declaration_reader.declared_inputs(name, inputs, q)]
+        reader = declaration_reader.Reader(name, q, known_symbols, {} if tree is None else tree.dependents)
         self._set("tree", tree)
         self._set("coordinates", q)
         self._set("velocities", tuple(item.velocity for item in q))
         known = {where: reader(expr, where) for where, expr in raw.items()}
-        relations = [reading.read_constraint(item, reader) for item in listed]
+        relations = [declaration_reader.read_constraint(item, reader) for item in listed]
         self._set("constraints", Constraints(relations))
         self._set("_kinetic", known.get("kinetic"))
         self._set("added_potential", known.get("potential", sp.Integer(0)) if mass is None else None)
         n = len(q)
         self._set("mass", None if mass is None else sp.ImmutableMatrix(n, n, lambda i, j: known[f"mass[{i}, {j}]"]))
         self._set("force", None if force is None else sp.ImmutableMatrix(n, 1, lambda i, _: known[f"force[{i}]"]))
-        applied = {reading.find_coordinate(name, key, q): known[f"forces[{key}]"] for key in (forces or {})}
+        applied = {declaration_reader.find_coordinate(name, key, q): known[f"forces[{key}]"] for key in (forces or {})}
         self._set("forces", Frozen({item: applied[item] for item in q if item in applied}))
         self._set("events", event_list.read_events(self, events, reader, new=True))
         validity.check(self, {**known, **own}, relations)
         self._set("drawing", None if drawing is None else self._joined(drawing))
-        self._set("units", reading.read_units(self, units))
+        self._set("units", declaration_reader.read_units(self, units))
         check_units(self)
 
     def _joined(self, drawing: Any) -> Drawing:
@@ -340,7 +348,7 @@ class System:
         return plain.restored, (type(self), plain.to_dict(self), plain.law_modules(self))
 
     def __repr__(self) -> str:
-        return printable(printing.as_text(self))
+        return printable(system_text.as_text(self))
 
     def _repr_latex_(self) -> str:
-        return f"$$\n{printing.as_latex(self)}\n$$"
+        return f"$$\n{system_text.as_latex(self)}\n$$"

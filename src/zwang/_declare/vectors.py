@@ -1,7 +1,7 @@
 """Vectors of space over any numbers: expressions of SymPy, nodes of a graph, arrays.
 
 A vector is a tuple of three, a matrix a tuple of three rows. What the recursions over bodies compute is written once in
-these terms (`tree`, `zwang._derive.tree`), and an `Algebra` says what a number is.
+these terms (`body_tree`, `zwang._derive.tree_recursion`), and an `Algebra` says what a number is.
 """
 
 from __future__ import annotations

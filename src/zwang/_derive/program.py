@@ -17,7 +17,7 @@ from zwang._declare.friction_forms import friction_bounds, slip_axes
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._derive.supported import weights_of
-from zwang._derive.tree import tree_equations, with_dependents
+from zwang._derive.tree_recursion import tree_equations, with_dependents
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Graph, Node
 

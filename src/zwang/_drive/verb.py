@@ -18,10 +18,10 @@ from zwang._compile import Model, compile
 from zwang._declare.constraints import Friction
 from zwang._declare.system import System
 from zwang._declare.units import units_shown
-from zwang._drive.course import MotionPoint, PrescribedMotion
+from zwang._drive.prescribed_motion import MotionPoint, PrescribedMotion
 from zwang._numerics.budget import Allowed, Budget, Spent, spend, spending
+from zwang._numerics.contact.contact_rows import Contact
 from zwang._numerics.contact.problem import ContactProblem, dense
-from zwang._numerics.contact.rows import Contact
 from zwang._numerics.tolerances import by_name, require_kinds
 from zwang._reactions.admissible import contact_problem
 from zwang._reactions.bookkeeping import without_bookkeeping

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._numerics.contact.contact_rows import ContactRows
 from zwang._numerics.contact.pin_sets import deepest_balance
 from zwang._numerics.contact.problem import ContactProblem
-from zwang._numerics.contact.rows import ContactRows
 from zwang._reactions.admissible import contact_problem
 from zwang._reactions.verb import reactions
 from zwang._results.reactions import Reactions, ReactionsStatus

@@ -11,15 +11,15 @@ import numpy as np
 
 from zwang._compile import Model, compile
 from zwang._compile.given_inputs import with_inputs
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._equilibria.branches import BranchSearch
 from zwang._equilibria.ends import EndSearch
+from zwang._equilibria.equilibrium_branches import BranchSearch
 from zwang._equilibria.intervals import RestingArc
-from zwang._equilibria.regions import RestingRegion, grid
 from zwang._equilibria.reserve import asked, normal_forces, relative_acceleration, without_rounding
+from zwang._equilibria.rest_regions import RestingRegion, grid
 from zwang._equilibria.rest_surface import RestSurface
 from zwang._equilibria.stability import stability_at
 from zwang._equilibria.statics import (

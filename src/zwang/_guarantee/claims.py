@@ -15,10 +15,10 @@ from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.contact_table import table_of
 from zwang._equilibria.reserve import asked, reserve
 from zwang._guarantee.boxes import Bounds, BoxedSystem, Quantity
-from zwang._guarantee.contacts import ContactMatrices
-from zwang._guarantee.forces import BoundedForces, ForceBound
-from zwang._guarantee.modes import OtherModes
-from zwang._guarantee.pins import OnePinSolution, OtherPinModes
+from zwang._guarantee.contact_margins import ContactMatrices
+from zwang._guarantee.force_margins import BoundedForces, ForceBound
+from zwang._guarantee.mode_margins import OtherModes
+from zwang._guarantee.pin_margins import OnePinSolution, OtherPinModes
 from zwang._guarantee.rank_drop import RankDrop
 from zwang._guarantee.rest_balance import HoldingForces
 from zwang._guarantee.slopes import Matrix, Singular, Sloped, determinant, product, transposed

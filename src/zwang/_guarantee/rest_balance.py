@@ -12,7 +12,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from zwang._guarantee.boxes import Bounds
-from zwang._guarantee.contacts import ContactMatrices
+from zwang._guarantee.contact_margins import ContactMatrices
 from zwang._guarantee.slopes import Matrix, Singular, Sloped, product, solved, transposed
 from zwang._numerics.contact.pin_sets import deepest_balance
 

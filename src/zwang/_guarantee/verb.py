@@ -13,7 +13,7 @@ import sympy as sp
 
 from zwang._compile import Model, compile
 from zwang._compile.given_inputs import with_inputs
-from zwang._declare.reading import Reader
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.system import System
 from zwang._expressions import parse
 from zwang._guarantee.boxes import Bounds, BoxedSystem, Subdivision, subdivided

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from zwang._numerics.jit.named import field_kind
+from zwang._numerics.jit.named_tuples import field_kind
 from zwang.errors import CompileError
 
 INT, FLOAT, TRUTH = "long long", "double", "int"

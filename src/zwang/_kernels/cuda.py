@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._derive.program import Program
 from zwang._derive.solution import solve
 from zwang._interrupts import taken
 from zwang._kernels import device
 from zwang._kernels.device import DeviceFunctions, DeviceText, Launcher, Loaded
-from zwang._kernels.lanes import LaneEnds, LaneOutputs, lane_outputs, lane_sizes
+from zwang._kernels.lane_kernels import LaneEnds, LaneOutputs, lane_outputs, lane_sizes
 from zwang._kernels.many_motions import motions_source
 from zwang._kernels.many_reactions import DeviceCount
 from zwang._kernels.many_states import BLOCK

@@ -8,7 +8,7 @@ import numpy as np
 
 from zwang._kernels.mode_motion import Moving
 from zwang._kernels.outputs import Array, Functions
-from zwang._kernels.stretch import Stretch, vector
+from zwang._kernels.stretch_output import Stretch, vector
 from zwang._numerics.jit import with_addresses
 from zwang._numerics.motion.along import sampled_along
 from zwang._numerics.motion.events import POINTS

@@ -14,10 +14,10 @@ import numpy as np
 from zwang._declare.system import System
 from zwang._derive.solution import PIVOT, masses_missing, solve, with_masses
 from zwang._graph.evaluate import evaluate
-from zwang._kernels.layout import TermLayout
 from zwang._kernels.numba import NumbaDialect
 from zwang._kernels.outputs import Array
 from zwang._kernels.service import Service
+from zwang._kernels.term_layout import TermLayout
 from zwang._kernels.terms import Solved, Terms
 from zwang.errors import CompileError
 

@@ -12,7 +12,7 @@ import numpy as np
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.switches import Reaction
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels import tables
 from zwang._kernels.mode_kernels import ModeKernels
 from zwang._kernels.numba import NumbaDialect
@@ -85,7 +85,7 @@ class TableKernels(Service):
 
     def mode(self, mode: ActiveSet, extra: Sequence[Any] = (), *, quick: bool | None = None) -> ModeKernels:
         """Return the functions of a mode: loops over tables where they suit it, else tapes."""
-        from zwang._kernels.mode_tables import suits, table_kernels
+        from zwang._kernels.large_modes import suits, table_kernels
 
         if not suits(self.system, mode) or any(item.has(Reaction) for item in extra):
             return super().mode(mode, extra, quick=quick)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.c_types import FLOAT, INT, ArrayKind
-from zwang._kernels.lanes import LaneOutputs
+from zwang._kernels.lane_kernels import LaneOutputs
 from zwang._kernels.many_states import LaneText
 from zwang._kernels.python_to_c import Translation
 from zwang._numerics.motion import stops

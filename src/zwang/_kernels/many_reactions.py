@@ -12,10 +12,10 @@ import numpy as np
 
 from zwang._kernels.c_types import FLOAT, INT, ITEMS, ArrayKind, RecordKind, c_name, record_kind
 from zwang._kernels.device import DeviceFunctions, Launcher
-from zwang._kernels.layout import TermLayout
 from zwang._kernels.many_states import BLOCK, HEAD
 from zwang._kernels.outputs import Array, Ints
 from zwang._kernels.python_to_c import Translation
+from zwang._kernels.term_layout import TermLayout
 from zwang._kernels.terms import Terms
 from zwang._numerics.contact.counted_motions import MOST_CANDIDATES, NO_MODE, CountedSolutions
 from zwang._numerics.contact.counted_state import CountedTerms

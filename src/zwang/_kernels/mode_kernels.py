@@ -21,7 +21,7 @@ from typing import Any
 
 from zwang._declare.switches import Reaction
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet, ModeEquations
+from zwang._derive.motion_modes import ActiveSet, ModeEquations
 from zwang._derive.rewriting import FrozenProgram
 from zwang._graph.convert import Converter
 from zwang._graph.graph import Node

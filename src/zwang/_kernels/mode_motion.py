@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._interrupts import taken
 from zwang._kernels.mode_kernels import ModeKernels
 from zwang._kernels.outputs import Array
 from zwang._kernels.service import Service
-from zwang._kernels.stretch import INTERRUPTED, PAUSED, Call, KnownState, Stretch, vector
+from zwang._kernels.stretch_output import INTERRUPTED, PAUSED, Call, KnownState, Stretch, vector
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.jit import with_addresses
 from zwang._numerics.pace import Pace

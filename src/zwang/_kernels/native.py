@@ -15,7 +15,7 @@ import numpy as np
 from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
 from zwang._derive.kinds import Kind, sort_into_kinds
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._derive.solution import PIVOT
 from zwang._derive.supported import Supported
 from zwang._kernels.numba import NumbaDialect
@@ -25,7 +25,7 @@ from zwang._kernels.terms import Solved, Terms
 from zwang._numerics.linear.dense import dense_workspace_size, kkt_dense
 
 if TYPE_CHECKING:
-    from zwang._kernels.lanes import Lanes
+    from zwang._kernels.lane_kernels import Lanes
 
 SMALL = 12  # coordinates and constraints; beyond it straight code compiles for seconds
 WIDEST_KIND = 16  # coordinates of a part; wider ones gain nothing from loops
@@ -39,7 +39,7 @@ class StraightKernels(Service):
 
     def lanes(self, mode: ActiveSet, stops: Sequence[tuple[Any, int]] = ()) -> Lanes | None:
         """Return what moves many states of a mode side by side; None where lanes don't suit it."""
-        from zwang._kernels.lanes import lane_outputs, lanes_of
+        from zwang._kernels.lane_kernels import lane_outputs, lanes_of
 
         given = (self.system, self.frozen, self.structure, mode, tuple(stops))
         return self.kept(("lanes", *given[3:]), lambda: lanes_of(lane_outputs(*given)))

@@ -10,8 +10,8 @@ import numpy as np
 
 from zwang._derive.program import Program
 from zwang._kernels import straight
+from zwang._kernels.graph_tape import TapedFunctions, taped
 from zwang._kernels.outputs import NO_TABLE, Array, Function, Functions, Outputs
-from zwang._kernels.tape import TapedFunctions, taped
 from zwang._numerics.jit import load_generated, tier
 
 MANY = 20_000

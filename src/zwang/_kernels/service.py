@@ -15,17 +15,17 @@ import numpy as np
 
 from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._derive.program import Program, derive_program
 from zwang._derive.rewriting import FrozenProgram, freeze
 from zwang._derive.solution import solve
-from zwang._kernels.layout import TermLayout
 from zwang._kernels.outputs import Array, Dialect, Functions, Outputs
+from zwang._kernels.term_layout import TermLayout
 from zwang._kernels.terms import Solved, SparseTerms, Terms
 from zwang._numerics.contact.table import ContactTable
 
 if TYPE_CHECKING:
-    from zwang._kernels.lanes import SideBySide
+    from zwang._kernels.lane_kernels import SideBySide
     from zwang._kernels.many_reactions import DeviceCount
     from zwang._kernels.mode_kernels import ModeKernels
     from zwang._numerics.motion.moreau import StepTerms

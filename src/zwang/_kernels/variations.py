@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._derive.modes import ActiveSet, ModeEquations
+from zwang._derive.motion_modes import ActiveSet, ModeEquations
 from zwang._kernels.mode_kernels import expression_nodes, surfaces_of, watches_of
 from zwang._kernels.outputs import Array, Functions, Outputs
 from zwang._kernels.service import Service

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import compile
-from zwang._compile.values import Inputs
+from zwang._compile.given_values import Inputs
 from zwang._kernels.flow import FlowKernels
 from zwang._limit.single import one_motion
 from zwang._limit.ways import Softened

@@ -18,7 +18,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import compile
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._declare.symbols import Velocity
 from zwang._derive.program import Program, Row
 from zwang._derive.solution import Factor, dot, product

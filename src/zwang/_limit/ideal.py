@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.inertia import inertia_of
-from zwang._compile.values import Inputs, resolve
+from zwang._compile.given_values import Inputs, resolve
+from zwang._compile.masses import inertia_of
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.contact_table import table_of
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.mode_motion import moving
 from zwang._kernels.terms import Terms
 from zwang._numerics.contact.admission import sizes_near

@@ -14,7 +14,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import compile
-from zwang._compile.values import Inputs, resolve
+from zwang._compile.given_values import Inputs, resolve
 from zwang._declare.constraints import Unilateral
 from zwang._declare.system import System
 from zwang._derive.program import Program, Row, position_row, velocity_row

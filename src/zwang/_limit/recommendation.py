@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
 from zwang._compile.given_inputs import without_inputs
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._declare.system import System
 from zwang._limit.ideal import Ideal
+from zwang._limit.limit_study import averaging_width, largest_violation, smoothed
 from zwang._limit.order_fit import fit_order
 from zwang._limit.realized_run import BUDGET, RealizedRun, Runner
-from zwang._limit.study import averaging_width, largest_violation, smoothed
 from zwang._limit.verb import CELLS, aim, large_kernels
 from zwang._limit.violation import violation_times_strength
 from zwang._limit.ways import Softened, default_strengths, soften

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from zwang._compile import Model, compile
 from zwang._compile.given_inputs import without_inputs
-from zwang._compile.values import Inputs, resolve
+from zwang._compile.given_values import Inputs, resolve
 from zwang._declare.system import System
 from zwang._limit.ideal import Ideal, IdealStart, describe, project_start
+from zwang._limit.limit_study import assemble
 from zwang._limit.realized_run import AT_ONCE, BUDGET, Runner
 from zwang._limit.single import one_motion
 from zwang._limit.strength_runs import gather, nothing_gathered
-from zwang._limit.study import assemble
 from zwang._limit.verdict import judge
 from zwang._limit.ways import Softened, default_strengths, read_strengths, soften
 from zwang._numerics.budget import Allowed, Budget, Meter, spending

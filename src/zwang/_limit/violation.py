@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._limit.ideal import Ideal, IdealStart
 from zwang._limit.ways import Softened

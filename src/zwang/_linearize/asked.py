@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
 from zwang._compile.given_inputs import Driven, with_inputs
-from zwang._compile.values import Inputs, resolve
+from zwang._compile.given_values import Inputs, resolve
 from zwang._declare.switched import taken_apart
 from zwang._declare.system import System
 from zwang._numerics.budget import Budget

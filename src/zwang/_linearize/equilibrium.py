@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.values import Inputs
+from zwang._compile.given_values import Inputs
 from zwang._kernels.mode_motion import moving
 from zwang._kernels.variations import Jets, ModeVariations, variations
 from zwang._numerics.contact.modes import Mode
@@ -20,10 +20,10 @@ from zwang._numerics.linear.metric import factor, supported
 from zwang._numerics.linear.rank import DEPENDENT, decided
 from zwang._results.reactions import Reactions, Solution
 from zwang._results.words import vector
-from zwang._simulate.admission import admit
+from zwang._simulate.active_set import admit
 from zwang._simulate.decide import decide
 from zwang._simulate.ground import Ground, autonomous
-from zwang._simulate.modes import friction_of, full_mode, hold
+from zwang._simulate.mode_labels import friction_of, full_mode, hold
 from zwang._simulate.moment import Decision, Labels, Moment
 from zwang._simulate.watch import kinds_of
 from zwang.errors import StateError

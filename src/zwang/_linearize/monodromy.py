@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._linearize.asked import MotionQuestion
-from zwang._linearize.flow import VariationalFlow
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import PassedStretch, Trail
+from zwang._linearize.variational_flow import VariationalFlow
 from zwang._results import Provenance
 from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.motion import Motion

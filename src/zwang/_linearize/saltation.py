@@ -23,13 +23,13 @@ from zwang._linearize.trail import Instant
 from zwang._numerics.impacts import ImpactProblem, resolve_impact
 from zwang._numerics.impacts.patterns import alone, pattern_map
 from zwang._numerics.linear.projection import landed
-from zwang._simulate.admission import closing_at, known_at, standing_at_event
+from zwang._simulate.active_set import closing_at, known_at, standing_at_event
 from zwang._simulate.consequences import at_end_of_steps, consequences
+from zwang._simulate.event_effects import reset_map
 from zwang._simulate.impact import impact_problem, nearby_impacts
 from zwang._simulate.machine import handle
 from zwang._simulate.moment import Context, Fired, Moment, Start, Stop, terms_at
 from zwang._simulate.stretch import moving_for
-from zwang._simulate.switches import reset_map
 
 Array = NDArray[np.float64]
 STEPS = (1e-4, 1e-5, 1e-6)

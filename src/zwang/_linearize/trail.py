@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.values import Inputs
-from zwang._derive.modes import ActiveSet
+from zwang._compile.given_values import Inputs
+from zwang._derive.motion_modes import ActiveSet
 from zwang._results.motion import Motion
 from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import MotionPiece

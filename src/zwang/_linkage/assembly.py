@@ -21,8 +21,8 @@ from zwang._declare.symbols import Coordinate, Velocity
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.layout import JointLayout
 from zwang._linkage.parts import Bar, BarSlider, Guide, Pin, Place, String
+from zwang._linkage.plane_vectors import Vector, moment, quadratic
 from zwang._linkage.rough import BLOCK, GROUND, bodies_at
-from zwang._linkage.vectors import Vector, moment, quadratic
 from zwang.errors import DeclarationError, nearest
 
 HALF = sp.Rational(1, 2)

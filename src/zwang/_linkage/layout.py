@@ -16,7 +16,7 @@ import sympy as sp
 from zwang._declare.symbols import Coordinate, coordinates, rate
 from zwang._linkage.inventory import Inventory
 from zwang._linkage.parts import Bar, Place
-from zwang._linkage.vectors import Vector
+from zwang._linkage.plane_vectors import Vector
 from zwang.errors import DeclarationError
 
 

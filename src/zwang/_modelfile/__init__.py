@@ -40,7 +40,7 @@ one.
 from __future__ import annotations
 
 from .definitions import definition_order
-from .files import dumps, loads, read, write
 from .schema import checked
+from .toml_text import dumps, loads, read, write
 
 __all__ = ["checked", "definition_order", "dumps", "loads", "read", "write"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zwang._plot.events import draw_events
+from zwang._plot.event_marks import draw_events
 from zwang._plot.style import ALARM, QUIET, SERIES, axes, axis_label, look, put_key, symbol, title
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from zwang._plot.contact_forces import draw_forces
 from zwang._plot.contact_graph import draw_contact_graph
-from zwang._plot.forces import draw_forces
 from zwang.errors import DeclarationError, nearest
 
 if TYPE_CHECKING:

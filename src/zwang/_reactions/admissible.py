@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from zwang._compile.given_inputs import with_inputs
+from zwang._compile.given_values import Inputs, resolve
 from zwang._compile.model import Model, compile
 from zwang._compile.states import PROJECT
-from zwang._compile.values import Inputs, resolve
 from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms
@@ -20,7 +20,7 @@ from zwang._numerics.contact.admission import Admission, Standing, admit, sizes_
 from zwang._numerics.contact.problem import ContactProblem, problem_of
 from zwang._numerics.contact.table import ContactArrays, ContactPlace
 from zwang._numerics.tolerances import Tolerances, real
-from zwang._reactions.singular import Cleaned
+from zwang._reactions.singular_state import Cleaned
 from zwang.errors import DeclarationError, StateError, nearest
 
 ACTIVE = int(Standing.ACTIVE)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.arcs.box_roots import contact_forces
+from zwang._numerics.contact.arcs.continua import Family, families
 from zwang._numerics.contact.arcs.decided import Leaf, search_all
-from zwang._numerics.contact.arcs.families import Family, families
 from zwang._numerics.contact.arcs.places import AGAINST, ALONG, ANY, ARC, OPEN, STICK
-from zwang._numerics.contact.arcs.roots import contact_forces
 from zwang._numerics.contact.arcs.tree import LOOSE, OPEN_QUESTION, ROOT, STUCK
 from zwang._numerics.contact.certificates.coplanar import least_curvature
 from zwang._numerics.contact.modes import Mode, words_of

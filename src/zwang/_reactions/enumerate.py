@@ -37,7 +37,7 @@ from zwang._reactions.redundancy import explain_redundancy
 from zwang._reactions.rejections import explain
 from zwang._reactions.single_contact import clear_answer, clear_reactions, contact_graph
 from zwang._reactions.solutions import distinct_accelerations, in_given_units, solution_of
-from zwang._reactions.verdict import certificate_of, enumeration, main_certificate, status_of
+from zwang._reactions.statuses import certificate_of, enumeration, main_certificate, status_of
 from zwang._results.base import Provenance
 from zwang._results.later import Later
 from zwang._results.reactions import Certificate, Reactions
@@ -217,7 +217,7 @@ def _with_pins(
     ranges: bool,
 ) -> Reactions:
     """Return the answer where friction goes with resultants."""
-    from zwang._reactions.pins import reactions_of_pins
+    from zwang._reactions.pin_solutions import reactions_of_pins
 
     return reactions_of_pins(
         problem,

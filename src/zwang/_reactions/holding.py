@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.given_inputs import with_inputs
+from zwang._compile.given_values import Inputs, resolve
 from zwang._compile.model import Model, compile
 from zwang._compile.states import gap_shares, turning
-from zwang._compile.values import Inputs, resolve
 from zwang._declare.constraints import Bilateral, Friction, Unilateral
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._compile.given_values import Inputs
 from zwang._compile.model import Model
-from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._kernels import SparseTerms
 from zwang._numerics.budget import spend

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.laws import sound_laws
+from zwang._compile.coefficients import sound_laws
+from zwang._compile.given_values import Inputs
 from zwang._compile.model import Model
-from zwang._compile.values import Inputs
 from zwang._declare.contact_table import table_of
 from zwang._declare.system import System
 from zwang._kernels import SparseTerms, Terms

@@ -35,8 +35,8 @@ from zwang._reactions.candidates import candidate_scales, convex_proof, motion_s
 from zwang._reactions.directions import Everything, curvature, every_solution
 from zwang._reactions.rejections import no_rejections
 from zwang._reactions.standing import same_forces, standing
+from zwang._reactions.statuses import certificate_of
 from zwang._reactions.undetermined import Undetermined, spatial_redundancy, undetermined
-from zwang._reactions.verdict import certificate_of
 from zwang._results.base import Provenance
 from zwang._results.reaction_boxes import UndecidedBox
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution

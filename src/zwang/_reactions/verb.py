@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from zwang._compile import Model, compile
+from zwang._compile.coefficients import require_laws
 from zwang._compile.given_inputs import with_inputs
-from zwang._compile.inertia import Inertia, inertia_of
-from zwang._compile.laws import require_laws
-from zwang._compile.values import Inputs, resolve
+from zwang._compile.given_values import Inputs, resolve
+from zwang._compile.masses import Inertia, inertia_of
 from zwang._declare.system import System
 from zwang._numerics.budget import ENDLESS, Allowed, Budget, spending
 from zwang._numerics.contact.problem import ContactProblem
@@ -25,7 +25,7 @@ from zwang._reactions.admissible import acting
 from zwang._reactions.bookkeeping import without_bookkeeping
 from zwang._reactions.enumerate import WIDEST_SIGNS, Subject, reactions_of_problem
 from zwang._reactions.rejections import no_rejections
-from zwang._reactions.singular import RankReport, rank_report
+from zwang._reactions.singular_state import RankReport, rank_report
 from zwang._results import Provenance
 from zwang._results.finite import within_doubles
 from zwang._results.reactions import Reactions, ReactionsStatus

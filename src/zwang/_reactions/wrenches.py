@@ -20,11 +20,11 @@ from zwang._bodies.closures import JointSides
 from zwang._bodies.placement import quaternion
 from zwang._compile import Model, compile
 from zwang._compile.given_inputs import Driven, driven
+from zwang._compile.given_values import Inputs
 from zwang._compile.measured import measured_in
-from zwang._compile.values import Inputs
+from zwang._declare.body_tree import GROUND
 from zwang._declare.constraints import Friction
 from zwang._declare.system import System
-from zwang._declare.tree import GROUND
 from zwang._graph.evaluate import evaluate
 from zwang._numerics.jit.tiers import Run, running
 from zwang._numerics.linear.kkt import solve_kkt

@@ -7,8 +7,8 @@ from typing import Any
 
 import sympy as sp
 
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.given import Text, as_expression
-from zwang._declare.reading import Reader
 from zwang._declare.symbols import Coordinate, Time, Velocity
 from zwang._declare.system import System
 from zwang.errors import DeclarationError

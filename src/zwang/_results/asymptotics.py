@@ -249,7 +249,7 @@ class Asymptotics(Result):
     @titling
     def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the growth of every quantity on logarithmic axes; return the Axes (extra ``plot``)."""
-        from zwang._plot.growth import draw_growth
+        from zwang._plot.asymptotics import draw_growth
 
         return draw_growth(self, ax=ax)
 

@@ -285,7 +285,7 @@ class ConfigurationSpace(Result):
         made = self.__dict__.setdefault("_folds", {})
         key = str(onto)
         if key not in made:
-            made[key] = importlib.import_module("zwang._trace.folds").FoldedSurface(self, onto)
+            made[key] = importlib.import_module("zwang._trace.fold_search").FoldedSurface(self, onto)
         return made[key]
 
     def folds(self, onto: Any) -> Folds:

@@ -2,7 +2,7 @@
 
 A file may be damaged, or made by somebody who means harm. Nothing in it is executed; classes are those that were marked
 `storable`; sizes are bounded before they are read (`archives`), types follow the annotations (`field_types`), lengths
-the shapes that a class states (`shapes`), and what else must hold a class says in ``_check``.
+the shapes that a class states (`array_shapes`), and what else must hold a class says in ``_check``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from zwang._results.archives import opened
+from zwang._results.array_shapes import mismatch
 from zwang._results.field_types import fits, hints
-from zwang._results.shapes import mismatch
 from zwang._results.storage import FORMAT, SHAPES, known_class, stored_fields
 from zwang.errors import DeclarationError
 

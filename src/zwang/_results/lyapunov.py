@@ -64,7 +64,7 @@ class Lyapunov(Result):
     @titling
     def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw how the averages settle; return the Axes (extra ``plot``)."""
-        from zwang._plot.variations import draw_history
+        from zwang._plot.sensitivity import draw_history
 
         return draw_history(self, ax=ax)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.motion.dense import interpolated
+from zwang._numerics.motion.dense_output import interpolated
 from zwang._results.motion_parts import MotionPiece
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.motion.dense import basis
+from zwang._numerics.motion.dense_output import basis
 from zwang._results.base import drawing_of
 from zwang._results.motion_dense import states_in_piece
 from zwang.errors import DeclarationError, nearest

@@ -124,7 +124,7 @@ class MotionTree(Result):
             False leaves it out; a text stands in its place.
         ax : Axes, optional
         """
-        from zwang._plot.tree import draw_motions, draw_tree
+        from zwang._plot.motion_tree import draw_motions, draw_tree
         from zwang._results.motion_pictures import quantity, refined
 
         heading = f"{self.name}: {', '.join(what) or 'every continuation'}, {len(self.leaves)} leaves"

@@ -73,7 +73,7 @@ class Sensitivity(Result):
     @titling
     def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw how the end changes with one percent of each thing that was varied; return the Axes (extra ``plot``)."""
-        from zwang._plot.variations import draw_sensitivity
+        from zwang._plot.sensitivity import draw_sensitivity
 
         return draw_sensitivity(self, ax=ax)
 
@@ -144,7 +144,7 @@ class Fit(Result):
     @titling
     def plot(self, *, ax: Any = None, title: bool | str = True) -> Any:
         """Draw the data and the fitted motion; return the Axes (extra ``plot``)."""
-        from zwang._plot.variations import draw_fit
+        from zwang._plot.sensitivity import draw_fit
 
         return draw_fit(self, ax=ax)
 

@@ -28,7 +28,7 @@ _KNOWN: dict[str, type] = {}
 _NAMES: dict[type, str] = {}
 """What files call a class, which may be called otherwise by now."""
 SHAPES: dict[type, Mapping[str, str]] = {}
-"""Shapes of the fields of classes, in the words of `shapes`."""
+"""Shapes of the fields of classes, in the words of `array_shapes`."""
 
 
 @overload

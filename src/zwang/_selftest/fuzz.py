@@ -25,9 +25,9 @@ from zwang._declare import load
 from zwang._linkage import Linkage
 from zwang._reactions import reactions
 from zwang._results.loading import load_result
+from zwang._selftest.answer_numbers import not_finite
 from zwang._selftest.canary import watching
 from zwang._selftest.complaint import Complaint, generator
-from zwang._selftest.finite import not_finite
 from zwang._selftest.hostile import NUMBERS, TEXTS, damaged, damaged_bytes, expression, pick
 from zwang._simulate import simulate
 from zwang.errors import ZwangError
@@ -179,7 +179,7 @@ def check_number(seed: int, index: int) -> Complaint | None:
 
 def _command(arguments: list[str]) -> Complaint | None:
     """Run a command line in this process: exit codes, no traceback, no nan under success, old files whole."""
-    from zwang._selftest.commands import command_group
+    from zwang._selftest.command_line import command_group
 
     out, err = io.StringIO(), io.StringIO()
     program = "zwang " + " ".join(json.dumps(word) for word in arguments)

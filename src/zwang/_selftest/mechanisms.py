@@ -21,8 +21,8 @@ from zwang._declare import Bilateral, System
 from zwang._linkage import Linkage
 from zwang._reactions import reactions
 from zwang._results.reactions import Reactions
+from zwang._selftest.answer_numbers import not_finite
 from zwang._selftest.complaint import Complaint, generator, shrunk
-from zwang._selftest.finite import not_finite
 from zwang._simulate import simulate
 from zwang.errors import ZwangError
 

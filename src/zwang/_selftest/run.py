@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from zwang._selftest.check_worker import checked, serve
 from zwang._selftest.complaint import Complaint
-from zwang._selftest.kinds import KINDS
-from zwang._selftest.worker import checked, serve
+from zwang._selftest.problem_kinds import KINDS
 from zwang.errors import DeclarationError
 
 START = 300.0

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
+from zwang._compile.given_values import resolve
 from zwang._compile.states import shares, turning
-from zwang._compile.values import resolve
 from zwang._declare.constraints import Bilateral, Friction
 from zwang._declare.system import System
 from zwang._linearize.asked import MotionQuestion, asked

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.given import as_expression, components
-from zwang._declare.reading import Reader
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
 from zwang._graph.convert import Converter

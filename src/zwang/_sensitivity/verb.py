@@ -14,9 +14,9 @@ from zwang._declare.switches import Event
 from zwang._declare.system import System
 from zwang._kernels.variations import variations
 from zwang._linearize.asked import asked
-from zwang._linearize.flow import VariationalFlow, projected_start
 from zwang._linearize.saltation import NotDifferentiableError
 from zwang._linearize.trail import PassedStretch, Trail, followed
+from zwang._linearize.variational_flow import VariationalFlow, projected_start
 from zwang._numerics.budget import Allowed, Spent, spend
 from zwang._numerics.jit import tiered
 from zwang._progress import Progress, progress_bar

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels import Terms
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.linear.metric import balance

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from zwang._compile.measured import measured_in
 from zwang._declare.switches import Reaction
+from zwang._numerics.blow_up import GrowthFit, growth, mean_growth
 from zwang._numerics.budget import spend
 from zwang._numerics.contact.modes import Mode, Side
-from zwang._numerics.growth import GrowthFit, growth, mean_growth
 from zwang._numerics.impacts import resolve_impact
 from zwang._numerics.linear.projection import landed
 from zwang._results.motion import MotionStatus
@@ -34,7 +34,7 @@ from zwang._simulate.decide import next_mode
 from zwang._simulate.ground import Ground
 from zwang._simulate.impact import impact_problem
 from zwang._simulate.instant import begin
-from zwang._simulate.modes import full_mode, hold, solve_mode
+from zwang._simulate.mode_labels import full_mode, hold, solve_mode
 from zwang._simulate.moment import (
     Context,
     Decision,

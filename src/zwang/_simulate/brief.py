@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._kernels.stretch import FIRED, REACHED
+from zwang._kernels.stretch_output import FIRED, REACHED
 from zwang._numerics.contact.modes import Mode
-from zwang._simulate.modes import solve_mode
+from zwang._simulate.mode_labels import solve_mode
 from zwang._simulate.moment import Context, Decision, Moment, Watch
 from zwang._simulate.stretch import MadeSteps, advance
 from zwang._simulate.watch import bands_of

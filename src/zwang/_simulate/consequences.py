@@ -20,7 +20,8 @@ from zwang._declare.switches import Event, Reaction, Switch
 from zwang._declare.system import System
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
-from zwang._simulate.admission import ZERO_AT_EVENT, standing_at
+from zwang._simulate.active_set import ZERO_AT_EVENT, standing_at
+from zwang._simulate.event_effects import Setting, done
 from zwang._simulate.instant import decided_at
 from zwang._simulate.moment import (
     Context,
@@ -35,7 +36,6 @@ from zwang._simulate.moment import (
 )
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.stretch import moving_for
-from zwang._simulate.switches import Setting, done
 from zwang._simulate.watch import bands_of_events
 from zwang.errors import StateError
 

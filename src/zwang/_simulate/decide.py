@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.laws import varying_laws
+from zwang._compile.coefficients import varying_laws
 from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Mode, Side, slip_mode
 from zwang._reactions import Subject, reactions_of_problem
-from zwang._reactions.singular import rank_report
+from zwang._reactions.singular_state import rank_report
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import Continuation
 from zwang._results.reactions import Reactions, ReactionsStatus, Solution
 from zwang._results.words import vector
-from zwang._simulate.admission import floors_at
+from zwang._simulate.active_set import floors_at
 from zwang._simulate.grip import firmly
 from zwang._simulate.ground import Ground
 from zwang._simulate.lone import lone_labels
 from zwang._simulate.minimum_norm import continua, share
-from zwang._simulate.modes import HeldMode, denominator, full_mode, hold, solve_mode
+from zwang._simulate.mode_labels import HeldMode, denominator, full_mode, hold, solve_mode
 from zwang._simulate.moment import (
     Chooser,
     Context,

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels import Terms
-from zwang._kernels.stretch import Stretch
+from zwang._kernels.stretch_output import Stretch
 from zwang._numerics.contact.reaction_set import INSIDE, SLACK, deepest_reactions
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.linear.projection import landed
@@ -24,7 +24,7 @@ from zwang._numerics.linear.rank import ROUNDING
 from zwang._simulate.basic_forces import pushed_columns
 from zwang._simulate.ground import Ground, autonomous
 from zwang._simulate.minimum_norm import parts_of, room_of
-from zwang._simulate.modes import full_mode, solve_mode
+from zwang._simulate.mode_labels import full_mode, solve_mode
 from zwang._simulate.moment import Decision, Labels, Moment
 from zwang._simulate.watch import stands, unwatched
 

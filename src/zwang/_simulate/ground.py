@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.course import InputCourse
+from zwang._compile.coefficients import require_laws, sound_laws
 from zwang._compile.given_inputs import Driven
-from zwang._compile.laws import require_laws, sound_laws
-from zwang._compile.values import Inputs
+from zwang._compile.given_values import Inputs
+from zwang._compile.input_course import InputCourse
 from zwang._declare.contact_table import table_of
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.laws import require_restitution
+from zwang._compile.coefficients import require_restitution
 from zwang._compile.measured import measured_in
 from zwang._kernels import Terms, dense_terms
 from zwang._numerics.contact.table import ContactPlace

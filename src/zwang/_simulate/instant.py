@@ -14,10 +14,10 @@ from zwang._kernels.mode_motion import Moving
 from zwang._numerics.contact.admission import Admission
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
-from zwang._simulate.admission import closing_at, known_at, low_at, met_from_behind, standing_at_event
+from zwang._simulate.active_set import closing_at, known_at, low_at, met_from_behind, standing_at_event
 from zwang._simulate.decide import next_mode
 from zwang._simulate.impact import UnsoundRestitutionError, close_low, collide
-from zwang._simulate.modes import change_of
+from zwang._simulate.mode_labels import change_of
 from zwang._simulate.moment import (
     Context,
     Decision,

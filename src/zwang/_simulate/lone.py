@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zwang._kernels import Terms
-from zwang._kernels.bounces import term_places
+from zwang._kernels.bounce_kernels import term_places
 from zwang._kernels.service import Service
-from zwang._kernels.stretch import vector
+from zwang._kernels.stretch_output import vector
 from zwang._numerics.contact.modes import Mode, Side, slip_mode
 from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.jit import tier, with_addresses

@@ -13,24 +13,24 @@ from dataclasses import replace
 import numpy as np
 
 from zwang._compile import Model
-from zwang._compile.inertia import Inertia, fading_inertia, inertia_of
-from zwang._compile.values import Inputs
+from zwang._compile.given_values import Inputs
+from zwang._compile.masses import Inertia, fading_inertia, inertia_of
 from zwang._interrupts import taken
-from zwang._kernels.stretch import FIRED, INTERRUPTED, IRREGULAR, NOT_FINITE, PAUSED, REACHED
+from zwang._kernels.stretch_output import FIRED, INTERRUPTED, IRREGULAR, NOT_FINITE, PAUSED, REACHED
 from zwang._numerics.budget import Spent, spend, spending
 from zwang._numerics.contact.modes import Side
 from zwang._results.finite import NotFiniteError
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_parts import MotionPiece
 from zwang._results.motion_stream import MotionStream
-from zwang._simulate.admission import admit, as_given
-from zwang._simulate.bounces import PassedImpacts, advance_bouncing, only_paused
+from zwang._simulate.active_set import admit, as_given
 from zwang._simulate.bridge import broken, chattering, growing_reaction, ran_away
 from zwang._simulate.brief import past_brief
 from zwang._simulate.consequences import already_past, at_end_of_steps, consequences, on_of
 from zwang._simulate.decide import held_again, parted_ways, slips_apart, wedges
 from zwang._simulate.ground import Ground
 from zwang._simulate.instant import begin, changed, happen
+from zwang._simulate.lone_bounces import PassedImpacts, advance_bouncing, only_paused
 from zwang._simulate.minimum_norm import shared_otherwise
 from zwang._simulate.moment import (
     Broken,
@@ -51,9 +51,9 @@ from zwang._simulate.moment import (
     Transition,
     stopped_at,
 )
+from zwang._simulate.motion_rows import RowSource, motion_of
 from zwang._simulate.options import MotionOptions
 from zwang._simulate.record import MotionRecord
-from zwang._simulate.rows import RowSource, motion_of
 from zwang._simulate.singular import leave_singular, meet_singular, pass_singular
 from zwang._simulate.slip_onset import leave_rest
 from zwang._simulate.stretch import MadeSteps, advance, moving_for, pay

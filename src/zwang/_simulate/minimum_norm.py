@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels import Terms
 from zwang._numerics.contact.delassus import friction_arrays
 from zwang._numerics.contact.gauss_projection import gauss_projection
@@ -26,7 +26,7 @@ from zwang._numerics.contact.table import ContactTable
 from zwang._numerics.linear.rank import DEPENDENT, rank_of
 from zwang._results.reactions import Reactions
 from zwang._simulate.basic_forces import pushed_columns
-from zwang._simulate.modes import HeldMode, full_mode, independent, least_normals
+from zwang._simulate.mode_labels import HeldMode, full_mode, independent, least_normals
 from zwang._simulate.moment import Decision, Labels, Watch
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from zwang._kernels import Terms
 from zwang._kernels.mode_motion import Moving
-from zwang._kernels.stretch import Stretch
+from zwang._kernels.stretch_output import Stretch
 from zwang._numerics.budget import Spent
 from zwang._numerics.contact.modes import Mode, Side
 from zwang._numerics.contact.problem import ContactProblem, problem_of
@@ -29,7 +29,7 @@ from zwang._results.motion_parts import Continuation, MotionEvent, MotionPiece
 from zwang._results.reactions import Reactions
 from zwang._simulate.flights import Flights
 from zwang._simulate.ground import Ground, sizes_within
-from zwang._simulate.modes import HeldMode
+from zwang._simulate.mode_labels import HeldMode
 from zwang._simulate.nearness import Dip, Nearness
 from zwang._simulate.options import MotionOptions
 

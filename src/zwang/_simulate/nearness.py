@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from zwang._kernels.independence import Independence, settled
 from zwang._kernels.mode_motion import Moving
-from zwang._kernels.stretch import IRREGULAR, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Stretch
+from zwang._kernels.stretch_output import IRREGULAR, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Stretch
 from zwang._simulate.ground import Ground
 
 Array = NDArray[np.float64]

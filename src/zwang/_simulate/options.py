@@ -11,8 +11,8 @@ from sympy import Integer
 
 from zwang._compile.given_inputs import Driven
 from zwang._declare.contact_table import table_of
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.event_list import read_events
-from zwang._declare.reading import Reader
 from zwang._declare.switches import Event, Reaction
 from zwang._declare.system import System
 from zwang._numerics.budget import Budget

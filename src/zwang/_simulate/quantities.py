@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.measured import measured_in
+from zwang._declare.body_tree import AXES
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.given import Text, as_expression, components
-from zwang._declare.reading import Reader
 from zwang._declare.system import System
-from zwang._declare.tree import AXES
 from zwang._graph.evaluate import evaluate
 from zwang._simulate.ground import Ground
 from zwang.errors import DeclarationError, nearest

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
-from zwang._numerics.motion.dense import basis, fitted
+from zwang._numerics.motion.dense_output import basis, fitted
 
 Array = NDArray[np.float64]
 Equations = Callable[[float, Array, Array], tuple[Array, Array]]

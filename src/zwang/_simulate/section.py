@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile.measured import Measured
+from zwang._declare.declaration_reader import Reader
 from zwang._declare.given import as_expression
-from zwang._declare.reading import Reader
 from zwang._declare.switches import Event
 from zwang._declare.system import System
 from zwang._results.motion import Motion

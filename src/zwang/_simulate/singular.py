@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.inertia import inertia_of
+from zwang._compile.masses import inertia_of
 from zwang._kernels.independence import Independence
 from zwang._kernels.mode_motion import Moving
 from zwang._results.motion import MotionStatus
 from zwang._simulate.decide import held_again
 from zwang._simulate.ground import Ground
-from zwang._simulate.modes import full_mode, hold
+from zwang._simulate.mode_labels import full_mode, hold
 from zwang._simulate.moment import Context, Decision, Dipped, Moment, Transition, keeping, stopped_at, terms_at
 from zwang._simulate.nearness import NEARLY, held_rows
 from zwang._simulate.passage import Crossing
@@ -26,7 +26,7 @@ from zwang._simulate.sheets import leave_on_sheet, pass_on_sheet
 from zwang._simulate.stretch import Approach, moving_for
 
 if TYPE_CHECKING:
-    from zwang._trace.equations import SpacePlace
+    from zwang._trace.space_equations import SpacePlace
 
 Array = NDArray[np.float64]
 SUSPECT = 1e-6
@@ -153,7 +153,7 @@ def _ideal(context: Context, decision: Decision) -> bool:
 
 def _may_be_listed(context: Context, decision: Decision) -> bool:
     """Say whether the motion is along a curve of configurations, and small enough to list the branches at a point."""
-    from zwang._trace.equations import equations_of
+    from zwang._trace.space_equations import equations_of
 
     n, m = len(context.model.system.coordinates), len(decision.mode.mode.held)
     limit = LISTED if context.options.at_singular == "straight" else LISTED_TO_CHOOSE
@@ -187,7 +187,7 @@ def _crossing(
 
 def place_at(ground: Ground, moment: Moment) -> SpacePlace:
     """Return the equations of the configuration space with the units of a state."""
-    from zwang._trace.equations import SpacePlace, equations_of
+    from zwang._trace.space_equations import SpacePlace, equations_of
 
     equations = equations_of(ground.model)
     lengths = np.abs(moment.q[~equations.angles])

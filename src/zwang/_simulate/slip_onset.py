@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.mode_motion import Moving
-from zwang._kernels.stretch import PAUSED, Stretch
+from zwang._kernels.stretch_output import PAUSED, Stretch
 from zwang._numerics.contact.table import ContactPlace
 from zwang._numerics.linear.projection import landed, least_change
 from zwang._numerics.motion.collocation import MATRIX, NODES, STAGES, Collocated, collocate
-from zwang._numerics.motion.dense import fitted, interpolated
-from zwang._simulate.modes import solve_mode
+from zwang._numerics.motion.dense_output import fitted, interpolated
+from zwang._simulate.mode_labels import solve_mode
 from zwang._simulate.moment import Context, Decision, Moment, Transition, Watch, terms_at
 from zwang._simulate.stretch import moving_for, pieces_in, turning
 from zwang._simulate.watch import ANY, bands_of, sides_of

@@ -29,13 +29,13 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import Model, compile
-from zwang._compile.values import resolve
+from zwang._compile.given_values import resolve
 from zwang._declare.constraints import Friction
 from zwang._declare.switches import Event
 from zwang._declare.symbols import parameter
 from zwang._declare.system import System
-from zwang._derive.modes import ActiveSet
-from zwang._kernels.stretch import INTERRUPTED, PAUSED, REACHED, KnownState
+from zwang._derive.motion_modes import ActiveSet
+from zwang._kernels.stretch_output import INTERRUPTED, PAUSED, REACHED, KnownState
 from zwang._numerics.budget import UNBOUNDED, spend
 from zwang._numerics.impacts import resolve_impact
 from zwang._realize import Stiffness, realize

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.values import Inputs
+from zwang._compile.given_values import Inputs
 from zwang._numerics.budget import Spent, spend
 from zwang._numerics.contact.modes import PULLS, Mode, Side, words_of
 from zwang._results.motion import Motion
 from zwang._results.motion_parts import MotionEvent, MotionPiece
-from zwang._simulate.admission import admit
+from zwang._simulate.active_set import admit
 from zwang._simulate.ground import Ground, sizes_within
-from zwang._simulate.modes import change_of, full_mode
+from zwang._simulate.mode_labels import change_of, full_mode
+from zwang._simulate.motion_rows import StepRows, motion_of
 from zwang._simulate.options import MotionOptions
-from zwang._simulate.rows import StepRows, motion_of
 from zwang._simulate.step_passages import look_over
 from zwang._simulate.timestepping import Steps, Walk
 from zwang.errors import DeclarationError

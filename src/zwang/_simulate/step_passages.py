@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._kernels.independence import Independence
-from zwang._kernels.stretch import Stretch
+from zwang._kernels.stretch_output import Stretch
 from zwang._numerics.contact.modes import Mode, Side
 from zwang._results.motion import MotionStatus
 from zwang._results.motion_parts import MotionEvent
 from zwang._simulate.ground import Ground
-from zwang._simulate.modes import hold
+from zwang._simulate.mode_labels import hold
 from zwang._simulate.moment import Stop
 from zwang._simulate.nearness import lowest_between, rows_held, troughs
 from zwang._simulate.stretch import moving_for

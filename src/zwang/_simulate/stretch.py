@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._compile import Model
-from zwang._compile.laws import laws_vary
+from zwang._compile.coefficients import laws_vary
 from zwang._declare.switches import Event
-from zwang._derive.modes import ActiveSet
+from zwang._derive.motion_modes import ActiveSet
 from zwang._kernels.mode_motion import Moving, moving
-from zwang._kernels.stretch import FIRED, INTERRUPTED, PAUSED, REACHED, STEP_TOO_SMALL, KnownState, Stretch
+from zwang._kernels.stretch_output import FIRED, INTERRUPTED, PAUSED, REACHED, STEP_TOO_SMALL, KnownState, Stretch
 from zwang._numerics.budget import spend, steps_left
 from zwang._numerics.contact.modes import Mode, words_of
 from zwang._numerics.contact.table import ContactPlace

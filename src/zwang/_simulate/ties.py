@@ -22,7 +22,7 @@ from zwang._kernels import Terms
 from zwang._numerics.contact.modes import Mode, Side, slip_mode
 from zwang._numerics.contact.table import ContactPlace
 from zwang._simulate.ground import Ground
-from zwang._simulate.modes import ModeSolution, friction_of, hold, solve_mode
+from zwang._simulate.mode_labels import ModeSolution, friction_of, hold, solve_mode
 from zwang._simulate.moment import Moment, acts, terms_at
 
 Array = NDArray[np.float64]

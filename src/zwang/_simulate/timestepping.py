@@ -19,17 +19,17 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._compile.inertia import inertia_of
-from zwang._compile.laws import laws_vary, require_restitution
+from zwang._compile.coefficients import laws_vary, require_restitution
+from zwang._compile.masses import inertia_of
 from zwang._compile.measured import Measured
 from zwang._declare.constraints import Unilateral
 from zwang._declare.symbols import t as time_symbol
 from zwang._interrupts import taken
 from zwang._kernels import SparseTerms
+from zwang._numerics.blow_up import growth
 from zwang._numerics.budget import Spent, spend, steps_left
 from zwang._numerics.contact.modes import Side
 from zwang._numerics.contact.table import ContactPlace, ContactTable
-from zwang._numerics.growth import growth
 from zwang._numerics.linear.inertia import sound
 from zwang._numerics.motion.moreau import NOT_FINITE, STILL, UNDECLARED, UNSOLVED, StepRow, Walker, step_layout
 from zwang._numerics.motion.moreau.march import Track

@@ -9,9 +9,9 @@ from typing import Any, overload
 
 from zwang._compile import Model, compile
 from zwang._compile.given_inputs import Driven, with_inputs
-from zwang._compile.inertia import inertia_of
+from zwang._compile.given_values import Inputs, resolve
+from zwang._compile.masses import inertia_of
 from zwang._compile.states import ProjectedState, project_each
-from zwang._compile.values import Inputs, resolve
 from zwang._declare.switched import taken_apart
 from zwang._declare.switches import Event
 from zwang._declare.system import System
@@ -27,8 +27,9 @@ from zwang._results.motion_parts import MotionEvent
 from zwang._results.motion_stream import MotionStream
 from zwang._results.motion_tree import MotionTree
 from zwang._simulate.bridge import step_over
+from zwang._simulate.continuation_tree import asks_for_all, tree
 from zwang._simulate.decide import chooser, stop_there
-from zwang._simulate.ensemble import ensemble
+from zwang._simulate.ensemble_run import ensemble
 from zwang._simulate.instant import impact_without_collision
 from zwang._simulate.machine import motion
 from zwang._simulate.moment import Policies
@@ -51,7 +52,6 @@ from zwang._simulate.passage import by_rule, stop_at, straight_on
 from zwang._simulate.section import PoincareSection
 from zwang._simulate.springs import by_springs, resolve_choice, resolve_paradox
 from zwang._simulate.step_motion import check_rules, motion_by_steps
-from zwang._simulate.tree import asks_for_all, tree
 from zwang.errors import DeclarationError
 
 
@@ -418,7 +418,7 @@ def carried_on(
     if motion.source is not None:
         ground = motion.source.ground
         return ground.model if ground.declared is None else ground.declared, motion.end, motion.params
-    from zwang._declare.files import from_dict
+    from zwang._declare.model_files import from_dict
 
     rows = motion.computed
     if rows is None or not rows.declaration:

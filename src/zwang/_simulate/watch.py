@@ -12,7 +12,7 @@ from zwang._kernels.mode_motion import Moving
 from zwang._numerics.contact.modes import Mode
 from zwang._numerics.contact.table import ContactPlace, ContactTable
 from zwang._simulate.ground import Ground
-from zwang._simulate.modes import HeldMode, friction_of
+from zwang._simulate.mode_labels import HeldMode, friction_of
 from zwang._simulate.moment import Context, Decision, Moment, Watch
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from zwang._declare.symbols import t as time
 from zwang._declare.system import System
-from zwang._derive.tree import with_dependents
+from zwang._derive.tree_recursion import with_dependents
 from zwang._graph.convert import Converter
 from zwang._graph.evaluate import evaluate
 from zwang._graph.graph import Graph, Node
@@ -28,7 +28,7 @@ from zwang._numerics.contact.modes import Mode
 from zwang._results.motion_dense import states_in_piece
 from zwang._results.motion_parts import MotionPiece
 from zwang._simulate.ground import Ground
-from zwang._simulate.modes import mode_of_piece, solve_mode
+from zwang._simulate.mode_labels import mode_of_piece, solve_mode
 
 Array = NDArray[np.float64]
 POINTS = 6  # points of Gauss: exact to degree eleven

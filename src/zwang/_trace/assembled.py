@@ -11,7 +11,7 @@ from zwang._declare.constraints import Bilateral
 from zwang._numerics.identified import between
 from zwang._numerics.tolerances import real
 from zwang._results.folds import Assemblies
-from zwang._trace.folds import FoldedSurface
+from zwang._trace.fold_search import FoldedSurface
 from zwang._trace.verb import require_search, trace
 from zwang.errors import DeclarationError
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.budget import spend
 from zwang._numerics.tolerances import THRESHOLDS
-from zwang._trace.equations import SpaceEquations, SparseFunction
+from zwang._trace.space_equations import SpaceEquations, SparseFunction
 
 Array = NDArray[np.float64]
 ROUNDS, MORE = 80, 240

@@ -29,11 +29,11 @@ from zwang._results.critical import (
 )
 from zwang._trace.critical_families import FamilySearch, SingularFamily
 from zwang._trace.critical_points import CONVERGED, MORE, Extended, generic_rank
-from zwang._trace.equations import SpaceEquations, SpacePlace, at_instant, equations_of, parameter_vector
 from zwang._trace.local import analyse
 from zwang._trace.result_graph import state_of
 from zwang._trace.sampled import SampledSearch
 from zwang._trace.sampling import RANK, TURN, Region, placed, region_of, starts_in
+from zwang._trace.space_equations import SpaceEquations, SpacePlace, at_instant, equations_of, parameter_vector
 from zwang._trace.strata import local_type
 from zwang._trace.verb import BUDGET, trace
 from zwang.errors import DeclarationError, StateError

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from zwang._derive.program import Program
 from zwang._numerics.tolerances import THRESHOLDS
-from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local_reduction import frame, reduce
+from zwang._trace.space_equations import SpaceEquations, SpacePlace
 
 Array = NDArray[np.float64]
 DEEPEST, LARGEST = 3, 60

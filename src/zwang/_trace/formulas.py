@@ -22,7 +22,7 @@ from zwang._graph.convert import Converter
 from zwang._graph.evaluate import GraphEvaluation, evaluate_into
 from zwang._graph.graph import Graph, Node
 from zwang._numerics.series.arithmetic import Arithmetic, as_fraction
-from zwang._trace.equations import KINKED
+from zwang._trace.space_equations import KINKED
 from zwang.errors import CompileError, DeclarationError
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.series.germ import Germ, GermBranch, alike, floor, germ, partner, separation
-from zwang._trace.equations import SpacePlace
 from zwang._trace.local_cones import cone_structure, is_multiple
 from zwang._trace.local_reduction import Frame, ReducedEquations, reduce
 from zwang._trace.local_refinement import refine
 from zwang._trace.local_series import BranchStart, grow, reach
 from zwang._trace.local_structure import TOLERANCE, LocalBranch, LocalStructure
+from zwang._trace.space_equations import SpacePlace
 
 Array = NDArray[np.float64]
 DEGREES = (4, 6, 10, 16)

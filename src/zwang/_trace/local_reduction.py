@@ -17,7 +17,7 @@ from zwang._numerics.series.arithmetic import FLOATS
 from zwang._numerics.series.germ import Terms, turned
 from zwang._numerics.series.power import Monomials, Series, monomials, ring
 from zwang._numerics.series.reduction import Split
-from zwang._trace.equations import SpacePlace
+from zwang._trace.space_equations import SpacePlace
 from zwang.errors import StateError
 
 Array = NDArray[np.float64]

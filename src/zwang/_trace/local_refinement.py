@@ -15,8 +15,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._trace.equations import SpacePlace
 from zwang._trace.local_reduction import Frame, ReducedEquations, derivative_system, frame, reduce, valley
+from zwang._trace.space_equations import SpacePlace
 
 Array = NDArray[np.float64]
 NEAR = 0.3

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from zwang._numerics.curves.charts import DEGREE, NODES, TRANSFORM
 from zwang._results.configuration_arc import _invert, chebyshev
-from zwang._trace.equations import SpacePlace
 from zwang._trace.local_reduction import Frame, path_rows, path_values
+from zwang._trace.space_equations import SpacePlace
 
 Array = NDArray[np.float64]
 UNITS = (1.0, 0.125, 0.015625)

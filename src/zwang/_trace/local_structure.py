@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._trace.equations import SpacePlace
 from zwang._trace.local_reduction import Frame
 from zwang._trace.local_series import SeriesPiece, piece_of
+from zwang._trace.space_equations import SpacePlace
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-9

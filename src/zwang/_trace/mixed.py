@@ -10,11 +10,11 @@ import numpy as np
 
 from zwang._results.configuration import ArcEnd, ConfigurationSpace, SingularPoint, TraceStatus
 from zwang._results.surface import SpacePiece
-from zwang._trace.pieces import joined, with_pieces
 from zwang._trace.sampled import SampledSearch, sheets_of, traced, without_arcs
 from zwang._trace.singular_search import SingularPoints
+from zwang._trace.space_pieces import joined, with_pieces
 from zwang._trace.strata import with_strata
-from zwang._trace.surface import with_surface
+from zwang._trace.surface_search import with_surface
 
 SAME = 1e-5
 """Scaled: singular points of a curve and of a surface that are as near as this are one."""

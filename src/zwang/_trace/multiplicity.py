@@ -14,8 +14,8 @@ from zwang._declare.constraints import Bilateral
 from zwang._declare.system import System
 from zwang._numerics.series.power import monomials
 from zwang._results.configuration import Branch, ConfigurationSpace
-from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local_reduction import frame, reduce
+from zwang._trace.space_equations import SpaceEquations, SpacePlace
 
 Array = NDArray[np.float64]
 Factors = list[tuple[Any, int]]

@@ -13,8 +13,8 @@ from zwang._numerics.curves.starts import evaluate_many
 from zwang._numerics.jit import with_functions
 from zwang._results.configuration import ArcEnd, Branch, HalfBranch, SingularPoint
 from zwang._trace.arcs import UNCOUNTED, RawArc
-from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local_structure import LocalStructure
+from zwang._trace.space_equations import SpaceEquations, SpacePlace
 
 Array = NDArray[np.float64]
 NOTHING = 1e-20

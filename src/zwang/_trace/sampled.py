@@ -15,12 +15,12 @@ from zwang._trace import result_graph
 from zwang._trace.arcs import UNCOUNTED, Follower, RawArc
 from zwang._trace.assemblies import can_move, polished
 from zwang._trace.emptiness import why_empty
-from zwang._trace.equations import SpaceEquations
 from zwang._trace.local_reduction import frame, reduce
 from zwang._trace.multiple_arcs import MultipleFollower
 from zwang._trace.recapture import DOUBLINGS, OFTEN, met_components, unseen
 from zwang._trace.sampling import RANK, Region, Solver, placed, starts_in
 from zwang._trace.singular_search import SingularPoints
+from zwang._trace.space_equations import SpaceEquations
 
 Array = NDArray[np.float64]
 ROUNDS = 8  # of starts from what was found

@@ -16,7 +16,7 @@ from zwang._numerics.curves.starts import project_many, singular_many
 from zwang._numerics.jit import with_functions
 from zwang._numerics.pace import Pace
 from zwang._numerics.tolerances import THRESHOLDS, by_name, real
-from zwang._trace.equations import SpaceEquations, SpacePlace
+from zwang._trace.space_equations import SpaceEquations, SpacePlace
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]

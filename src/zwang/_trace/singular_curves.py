@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from zwang._numerics.budget import spend
 from zwang._numerics.identified import between
 from zwang._numerics.surfaces.hollow import distance_to_line
+from zwang._trace.cross_sections import PLAIN, SectionPoint, section_point
 from zwang._trace.sampled import SampledSearch
-from zwang._trace.sections import PLAIN, SectionPoint, section_point
 from zwang._trace.strata import singular_configurations
 
 Array = NDArray[np.float64]

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from zwang._numerics.tolerances import by_name
 from zwang._results.configuration import ConfigurationSpace, SingularPoint, TraceStatus
 from zwang._results.configuration_strata import LocalType, Stratum
-from zwang._trace.equations import SpaceEquations, SpacePlace
 from zwang._trace.local import analyse
 from zwang._trace.local_reduction import path_values
 from zwang._trace.result_graph import state_of
 from zwang._trace.sampled import SampledSearch
 from zwang._trace.sampling import RANK
+from zwang._trace.space_equations import SpaceEquations, SpacePlace
 from zwang.errors import DeclarationError, StateError, nearest
 
 Array = NDArray[np.float64]

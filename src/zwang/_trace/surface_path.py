@@ -11,7 +11,7 @@ from zwang._numerics.identified import between
 from zwang._numerics.surfaces.glue import edges_of
 from zwang._results import Provenance
 from zwang._results.folds import Folds, PathStatus, SurfacePath
-from zwang._trace.projection import Projection
+from zwang._trace.surface_projection import Projection
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]

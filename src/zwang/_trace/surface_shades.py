@@ -10,14 +10,14 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from zwang._compile import compile
-from zwang._declare.files import from_dict
+from zwang._declare.model_files import from_dict
 from zwang._declare.symbols import Coordinate
 from zwang._numerics.identified import between
 from zwang._numerics.tolerances import name_of
 from zwang._plot.surface import SurfacePicture
 from zwang._results.folds import Folds
 from zwang._trace.formulas import Formulas, numeric
-from zwang._trace.projection import expressions_of, identified_of, values_of
+from zwang._trace.surface_projection import expressions_of, identified_of, values_of
 from zwang.errors import DeclarationError, nearest
 
 Array = NDArray[np.float64]

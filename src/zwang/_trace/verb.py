@@ -17,15 +17,15 @@ from zwang._numerics.jit import tiered
 from zwang._numerics.tolerances import real, whole
 from zwang._results import Provenance
 from zwang._results.configuration import ConfigurationSpace, TraceStatus
-from zwang._trace.equations import SpaceEquations, at_instant, equations_of, parameter_vector
 from zwang._trace.local_structure import TOLERANCE
 from zwang._trace.mixed import with_sheets
 from zwang._trace.multiplicity import CountedFactors, without_squares
-from zwang._trace.pieces import with_pieces
 from zwang._trace.sampled import SampledSearch, traced, unfinished
 from zwang._trace.sampling import ON, RANK, region_of
+from zwang._trace.space_equations import SpaceEquations, at_instant, equations_of, parameter_vector
+from zwang._trace.space_pieces import with_pieces
 from zwang._trace.strata import with_strata
-from zwang._trace.surface import with_surface
+from zwang._trace.surface_search import with_surface
 from zwang.errors import DeclarationError
 
 Array = NDArray[np.float64]

@@ -13,9 +13,9 @@ from zwang._asymptotics import asymptotics
 from zwang._expressions import parse
 from zwang._plot import new_figure
 from zwang._results.asymptotics import Asymptotics, AsymptoticsStatus, Growth
-from zwang.cli.files import write_picture
+from zwang.cli.answer_files import write_picture
+from zwang.cli.option_values import Assignments, assigned
 from zwang.cli.request import Request, command, plainly
-from zwang.cli.values import Assignments, assigned
 from zwang.errors import DeclarationError
 
 NOT_ANSWERED = {AsymptoticsStatus.UNRESOLVED, AsymptoticsStatus.CONTRADICTED, AsymptoticsStatus.UNFINISHED}

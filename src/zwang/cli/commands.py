@@ -14,7 +14,7 @@ from zwang._compile import Model, compile
 from zwang._declare.checks import likely_angles
 from zwang._declare.constraints import Unilateral
 from zwang._declare.plain import to_dict
-from zwang._declare.printing import as_latex
+from zwang._declare.system_text import as_latex
 from zwang._derive import derive
 from zwang._outputs import check_output
 from zwang._plot import draw_mechanism, new_figure
@@ -22,12 +22,12 @@ from zwang._reactions import reactions
 from zwang._report import pose_of
 from zwang._results.evaluation import Evaluation, EvaluationStatus
 from zwang._results.reactions import Reactions, ReactionsStatus
+from zwang.cli.answer_files import Files, write_picture
 from zwang.cli.completion import complete_model
-from zwang.cli.files import Files, write_picture
-from zwang.cli.models import find_model
+from zwang.cli.model_argument import find_model
+from zwang.cli.option_values import Assignments, Words, values_from
 from zwang.cli.output import NO_ANSWER, print_json, print_table, tell, tell_mistakes
 from zwang.cli.request import JSON, MODEL, PARAM, path_option, state_option
-from zwang.cli.values import Assignments, Words, values_from
 from zwang.errors import DeclarationError
 
 SHOWN = 8  # coordinates whose equations still fit a terminal

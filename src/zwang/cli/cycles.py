@@ -10,9 +10,9 @@ from zwang._cycles import cycles, lyapunov, periodic
 from zwang._results.cycle import Cycle, CycleStatus
 from zwang._results.cycles import KINDS, Cycles, CyclesStatus
 from zwang._results.lyapunov import LyapunovStatus
+from zwang.cli.option_values import number
 from zwang.cli.output import NO_ANSWER, tell
 from zwang.cli.request import IMPACT, Request, command, draw, pairs, plainly
-from zwang.cli.values import number
 
 EXAMPLES = """\b
 Examples:

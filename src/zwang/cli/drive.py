@@ -9,8 +9,8 @@ import numpy as np
 
 from zwang._drive import drive
 from zwang._results.drive import Drive
+from zwang.cli.option_values import in_radians, inputs_from, number, require_known, values_from
 from zwang.cli.request import Request, command, plainly
-from zwang.cli.values import in_radians, inputs_from, number, require_known, values_from
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b

@@ -8,9 +8,9 @@ import click
 
 from zwang._equilibria import equilibria
 from zwang._results.equilibria import Equilibria, EquilibriaStatus
+from zwang.cli.option_values import number
 from zwang.cli.request import BOX, SEARCH, SEED, Request, command, pairs, plainly
 from zwang.cli.trace import box_from
-from zwang.cli.values import number
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b

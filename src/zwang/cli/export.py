@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from zwang._compile import compile
-from zwang._compile.export import identifier
-from zwang.cli.models import NamedModel, find_model
+from zwang._compile.c_export import identifier
+from zwang.cli.model_argument import NamedModel, find_model
 from zwang.cli.output import print_json, tell, tell_mistakes
 from zwang.cli.request import JSON, MODEL
 from zwang.errors import DeclarationError

@@ -30,7 +30,7 @@ def lab(model: str | None, port: int, host: str, no_browser: bool, folder: Path 
     """
     start = _start(model)
     if folder is not None:
-        from zwang.lab.export import export
+        from zwang.lab.exported_page import export
 
         click.echo(f"{export(folder, start)}: opens in any browser, without Python", err=True)
         return

@@ -10,12 +10,12 @@ import click
 from zwang._limit import limit, recommend
 from zwang._realize import REALIZATIONS, realize
 from zwang._results.limit import LimitStatus, LimitStudy, Recommendation, RecommendationStatus
-from zwang.cli.files import Files
-from zwang.cli.models import find_model
+from zwang.cli.answer_files import Files
+from zwang.cli.model_argument import find_model
+from zwang.cli.option_values import Assignments, Words, number
 from zwang.cli.output import tell, tell_mistakes
 from zwang.cli.progress import progress
 from zwang.cli.request import MODEL, PERMILLE, Request, command, draw, path_option, plainly
-from zwang.cli.values import Assignments, Words, number
 from zwang.errors import DeclarationError, nearest
 
 EXAMPLES = """\b

@@ -11,9 +11,9 @@ from zwang._linearize import linearize
 from zwang._results.linearization import Linearization
 from zwang._results.sensitivity import FitStatus, SensitivityStatus
 from zwang._sensitivity import fit, sensitivity
+from zwang.cli.option_values import number
 from zwang.cli.output import tell
 from zwang.cli.request import IMPACT, Request, command, pairs, plainly
-from zwang.cli.values import number
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b

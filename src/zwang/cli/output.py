@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from zwang.cli.signals import exit_code, stoppable
+from zwang.cli.exit_signals import exit_code, stoppable
 from zwang.errors import StateError, ZwangError, printable
 
 NO_ANSWER = 1  # exit status

@@ -14,11 +14,11 @@ from zwang._reactions.holding import hold, slips_of
 from zwang._reactions.verb import reactions
 from zwang._results.reactions import Reactions, ReactionsStatus
 from zwang._results.reactions_map import ReactionsMap
-from zwang.cli.files import write_picture
+from zwang.cli.answer_files import write_picture
+from zwang.cli.option_values import angle_names, in_radians, ranges_from, require_known, values_from
 from zwang.cli.output import NO_ANSWER, print_json, tell
 from zwang.cli.progress import progress
 from zwang.cli.request import Request, command, plainly
-from zwang.cli.values import angle_names, in_radians, ranges_from, require_known, values_from
 from zwang.errors import DeclarationError
 
 NOT_ANSWERED = {ReactionsStatus.NONE, ReactionsStatus.UNDECIDED}

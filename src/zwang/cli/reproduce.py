@@ -14,10 +14,10 @@ from zwang._outputs import check_output, write_text
 from zwang._plot.style import matplotlib
 from zwang._report.computation import compute, openings
 from zwang._report.journal import Journal
-from zwang.cli.files import Files
+from zwang.cli.answer_files import Files
+from zwang.cli.exit_signals import exit_code
 from zwang.cli.output import NO_ANSWER, fail, print_table, tell, tell_mistakes
 from zwang.cli.progress import progress
-from zwang.cli.signals import exit_code
 from zwang.errors import DeclarationError
 from zwang.papers import Claim, Record
 

@@ -15,11 +15,10 @@ import click
 
 from zwang._compile import Model, compile
 from zwang._plot import new_figure
+from zwang.cli.answer_files import Files, write_picture
 from zwang.cli.completion import complete_model
-from zwang.cli.files import Files, write_picture
-from zwang.cli.models import find_model
-from zwang.cli.output import NO_ANSWER, print_json, tell, tell_mistakes
-from zwang.cli.values import (
+from zwang.cli.model_argument import find_model
+from zwang.cli.option_values import (
     Assignments,
     Words,
     budget_from,
@@ -31,6 +30,7 @@ from zwang.cli.values import (
     require_known,
     values_from,
 )
+from zwang.cli.output import NO_ANSWER, print_json, tell, tell_mistakes
 
 MODEL = click.argument("model", metavar="MODEL", shell_complete=complete_model)
 JSON = click.option("--json", "json_", is_flag=True, help="Write JSON to stdout.")

@@ -7,10 +7,10 @@ import sys
 import click
 from rich.console import Console
 
-from zwang._selftest.kinds import KINDS
+from zwang._selftest.problem_kinds import KINDS
 from zwang._selftest.run import Discovery, Summary, known_kinds, one, run
+from zwang.cli.exit_signals import exit_code
 from zwang.cli.output import NO_ANSWER, fail, print_json, print_table, tell, tell_mistakes
-from zwang.cli.signals import exit_code
 from zwang.errors import DeclarationError
 
 

@@ -11,10 +11,10 @@ from zwang._declare import Event
 from zwang._results.motion import Motion, MotionStatus
 from zwang._results.motion_tree import MotionTree, MotionTreeStatus
 from zwang._simulate import simulate
+from zwang.cli.option_values import Words, number
 from zwang.cli.output import NO_ANSWER
 from zwang.cli.progress import progress
 from zwang.cli.request import IMPACT, PERMILLE, Request, command, draw, path_option, plainly
-from zwang.cli.values import Words, number
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b

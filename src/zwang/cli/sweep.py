@@ -14,12 +14,20 @@ import numpy as np
 from zwang._results.loading import load_result
 from zwang._results.study import Study, StudyStatus
 from zwang._sweep import sampled, sweep
+from zwang.cli.answer_files import Files, write_picture
 from zwang.cli.completion import complete_model
-from zwang.cli.files import Files, write_picture
-from zwang.cli.models import find_model
+from zwang.cli.model_argument import find_model
+from zwang.cli.option_values import (
+    Assignments,
+    budget_from,
+    budget_option,
+    number,
+    ranges_from,
+    require_known,
+    values_from,
+)
 from zwang.cli.output import NO_ANSWER, print_json, tell, tell_mistakes
 from zwang.cli.request import PARAM, draw, path_option, plainly, state_option
-from zwang.cli.values import Assignments, budget_from, budget_option, number, ranges_from, require_known, values_from
 from zwang.errors import DeclarationError, nearest
 
 EXAMPLES = """\b

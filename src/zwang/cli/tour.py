@@ -17,7 +17,7 @@ from zwang._reactions.verb import reactions
 from zwang._report.paradox import Paradox, paradox
 from zwang._report.visits import Visit, visit
 from zwang._workers import die_with_parent
-from zwang.cli.files import Files
+from zwang.cli.answer_files import Files
 from zwang.cli.output import NO_ANSWER, print_json, print_table, tell
 from zwang.cli.progress import progress
 

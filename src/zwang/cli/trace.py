@@ -13,10 +13,10 @@ from zwang._results.configuration import ConfigurationSpace, TraceStatus
 from zwang._results.configuration_text import summary
 from zwang._results.critical import CriticalValue
 from zwang._trace import critical, trace
-from zwang.cli.files import write_picture
+from zwang.cli.answer_files import write_picture
+from zwang.cli.option_values import assigned, number
 from zwang.cli.output import NO_ANSWER, print_json, tell
 from zwang.cli.request import BOX, SEARCH, SEED, TIME, Request, command, number_at
-from zwang.cli.values import assigned, number
 from zwang.errors import DeclarationError
 
 EXAMPLES = """\b

@@ -19,9 +19,9 @@ def warm(jobs: int | None) -> None:
     calls begin as plain Python on a machine that has no machine code yet, while another process makes it.
     """
     from zwang._numerics.jit import only_tier
+    from zwang._numerics.jit.all_kernels import package_kernels
     from zwang._numerics.jit.background import make
     from zwang._numerics.jit.cache import cache_summary
-    from zwang._numerics.jit.inventory import package_kernels
     from zwang._workers import Lost, work_through
     from zwang.cli.progress import progress
 

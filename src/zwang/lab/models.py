@@ -16,10 +16,10 @@ import numpy as np
 
 import zwang as zw
 from zwang._compile.given_inputs import driven
-from zwang._declare.files import load_values
+from zwang._declare.model_files import load_values
 from zwang._report.mathml import declaration
 from zwang._report.mathml import math as element
-from zwang.lab.mechanism import Mechanism
+from zwang.lab.mechanism_numbers import Mechanism
 from zwang.lab.reaction_places import ForcePlaces
 
 KEPT = 12  # compiled models in memory

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from zwang.lab.mechanism import Mechanism
+    from zwang.lab.mechanism_numbers import Mechanism
 
 Array = NDArray[np.float64]
 MOST_POINTS = 60

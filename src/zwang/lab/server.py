@@ -21,9 +21,9 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from zwang.lab.bundle import MODULES
-from zwang.lab.lanes import Crew, Job
 from zwang.lab.protocol import MOST_FRAME, Refused, read_request, seq_of
 from zwang.lab.safety import HEADERS, Gate, without_token
+from zwang.lab.scheduler import Crew, Job
 
 MOST_SOCKETS = 64  # of one person; more are a mistake or an attack
 MOST_UNREAD = 16_000_000

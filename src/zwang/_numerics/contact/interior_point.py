@@ -23,7 +23,7 @@ from zwang._numerics.contact.cone_scaling import BOX, CONE, DISC, FREE, RAY, WED
 from zwang._numerics.contact.delassus import FrictionArrays
 from zwang._numerics.contact.interior_point_kernels import ConeSystem, interior_point_loop
 from zwang._numerics.contact.modes import BILATERAL, BOUND
-from zwang._numerics.contact.values import is_sparse
+from zwang._numerics.contact.problem_values import is_sparse
 from zwang._numerics.linear.quasidefinite import Analysis, analyse, least_degree, minimum_degree
 
 Floats = NDArray[np.float64]

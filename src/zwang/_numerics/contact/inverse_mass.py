@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.contact.values import Matrix, is_sparse
+from zwang._numerics.contact.problem_values import Matrix, is_sparse
 from zwang._numerics.linear.blocks import Blocks, diagonal_blocks, joined
 from zwang.errors import DeclarationError
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from zwang._numerics.contact.values import number, short
+from zwang._numerics.contact.problem_values import number, short
 from zwang.errors import DeclarationError
 
 Label = Callable[[str], str]

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.exact.pin_modes import ExactBearing, exactly_solved
 from zwang._numerics.contact.exact.rational import fractions, rational
-from zwang._numerics.contact.exact.resultants import ExactBearing, exactly_solved
 from zwang._numerics.contact.mode_tables import BACKWARDS, BEYOND, CONTRADICTS, JAMS, Law
 from zwang._numerics.contact.pieces import solved
 from zwang._numerics.contact.pin_roots import ROUNDED, all_roots, proved_radius

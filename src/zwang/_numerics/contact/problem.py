@@ -23,11 +23,29 @@ from typing import Any
 
 import numpy as np
 
+from zwang._numerics.contact.contact_rows import (
+    Bools,
+    Contact,
+    ContactRows,
+    Ints,
+    StackedContacts,
+    stack,
+    with_sections,
+)
 from zwang._numerics.contact.inverse_mass import InverseMass, inverse_of
 from zwang._numerics.contact.numbers import ContactLaw
-from zwang._numerics.contact.rows import Bools, Contact, ContactRows, Ints, StackedContacts, stack, with_sections
+from zwang._numerics.contact.problem_values import (
+    Array,
+    Matrix,
+    completed,
+    definite,
+    dense,
+    is_sparse,
+    square,
+    thin,
+    vector,
+)
 from zwang._numerics.contact.table import ContactPlace, ContactTable
-from zwang._numerics.contact.values import Array, Matrix, completed, definite, dense, is_sparse, square, thin, vector
 from zwang._numerics.linear.blocks import WORTH
 from zwang._numerics.linear.kkt import supported_against
 from zwang._numerics.linear.rank import proved_by_gram

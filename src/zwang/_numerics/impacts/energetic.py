@@ -15,8 +15,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.impacts.phases import Phase, next_phase
-from zwang._numerics.impacts.problem import (
+from zwang._numerics.impacts.impact_problem import (
     CONTACT,
     HELD,
     LOADED,
@@ -26,6 +25,7 @@ from zwang._numerics.impacts.problem import (
     outcome_of,
     undecided,
 )
+from zwang._numerics.impacts.phases import Phase, next_phase
 from zwang._numerics.impacts.slip_path import turn
 
 Array = NDArray[np.float64]
@@ -42,7 +42,7 @@ def energetic_impact(problem: ImpactProblem, j: int, restitution: float) -> Impa
     --------
     A ball that slides while it bounces: the friction impulse is mu times the normal one throughout.
 
-    >>> from zwang._numerics.impacts.problem import ImpactContact
+    >>> from zwang._numerics.impacts.impact_problem import ImpactContact
     >>> floor = ImpactContact([0, 1], restitution=0.5, friction=0.1, tangent=[1, 0])
     >>> energetic_impact(ImpactProblem(np.eye(2), [3.0, -2.0], [floor]), 0, 0.5).velocity
     array([2.7, 1. ])

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.impacts.newton import newton_jumps
+from zwang._numerics.impacts.impact_problem import CONTACT, HELD, ImpactOutcome, ImpactProblem
+from zwang._numerics.impacts.newton_restitution import newton_jumps
 from zwang._numerics.impacts.poisson import expansions
-from zwang._numerics.impacts.problem import CONTACT, HELD, ImpactOutcome, ImpactProblem
 
 Array = NDArray[np.float64]
 ZERO = 1e-9
@@ -84,7 +84,7 @@ def pattern_map(
 
     Examples
     --------
-    >>> from zwang._numerics.impacts.problem import ImpactContact
+    >>> from zwang._numerics.impacts.impact_problem import ImpactContact
     >>> floor = ImpactContact([0, 1], restitution=0.5, friction=0.1, tangent=[1, 0], name="floor")
     >>> after = pattern_map(ImpactProblem(np.eye(2), [1.0, -2.0], [floor]), "newton")
     >>> after(alone(ImpactProblem(np.eye(2), [1.0, -2.2], [floor])))

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.contact.problem import Contact, ContactProblem
+from zwang._numerics.impacts.impact_problem import CONTACT, HELD, LOADED, ImpactProblem
 from zwang._numerics.impacts.jumps import Jump, Jumps, all_jumps
-from zwang._numerics.impacts.newton import friction_contact, is_nothing, newton_jumps
-from zwang._numerics.impacts.problem import CONTACT, HELD, LOADED, ImpactProblem
+from zwang._numerics.impacts.newton_restitution import friction_contact, is_nothing, newton_jumps
 
 Array = NDArray[np.float64]
 

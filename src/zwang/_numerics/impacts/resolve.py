@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zwang._numerics.impacts.energetic import energetic_impact
-from zwang._numerics.impacts.jumps import Jumps
-from zwang._numerics.impacts.newton import is_nothing, newton_jumps
-from zwang._numerics.impacts.poisson import poisson_jumps
-from zwang._numerics.impacts.problem import (
+from zwang._numerics.impacts.impact_problem import (
     CONTACT,
     HELD,
     ImpactContact,
@@ -22,6 +19,9 @@ from zwang._numerics.impacts.problem import (
     unchanged,
     undecided,
 )
+from zwang._numerics.impacts.jumps import Jumps
+from zwang._numerics.impacts.newton_restitution import is_nothing, newton_jumps
+from zwang._numerics.impacts.poisson import poisson_jumps
 from zwang._numerics.impacts.sequences import Orders, every_order
 from zwang.errors import DeclarationError
 
@@ -65,7 +65,7 @@ def resolve_impact(problem: ImpactProblem, law: str | None = None) -> ImpactOutc
     --------
     A ball meets the floor: the three laws agree.
 
-    >>> from zwang._numerics.impacts.problem import ImpactContact
+    >>> from zwang._numerics.impacts.impact_problem import ImpactContact
     >>> floor = ImpactContact([0, 1], restitution=0.5, name="floor")
     >>> resolve_impact(ImpactProblem(np.eye(2), [1.0, -2.0], [floor])).velocity
     array([1., 1.])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zwang._numerics.impacts.problem import CONTACT, ImpactOutcome, ImpactProblem, outcome_of
+from zwang._numerics.impacts.impact_problem import CONTACT, ImpactOutcome, ImpactProblem, outcome_of
 
 Array = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def every_order(problem: ImpactProblem, single: Single) -> Orders:
     --------
     Newton's cradle, three equal balls at rest in contact, the first comes in with speed 1:
 
-    >>> from zwang._numerics.impacts.problem import ImpactContact
+    >>> from zwang._numerics.impacts.impact_problem import ImpactContact
     >>> from zwang._numerics.impacts.resolve import single_impacts
     >>> gaps = [ImpactContact(row, restitution=1.0, name=name) for row, name in (([-1, 1, 0], "a"), ([0, -1, 1], "b"))]
     >>> found = every_order(ImpactProblem(np.eye(3), [1.0, 0.0, 0.0], gaps), single_impacts)

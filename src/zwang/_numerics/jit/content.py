@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from zwang._numerics.jit.named import fields_text, named_in
+from zwang._numerics.jit.named_tuples import fields_text, named_in
 from zwang.errors import CompileError
 
 FORM = 1

@@ -34,9 +34,9 @@ from zwang._interrupts import uninterrupted
 from zwang._numerics.jit import machine_code
 from zwang._numerics.jit.cache import KernelWarning, alone, read_kernel, write_kernel
 from zwang._numerics.jit.content import Routine, digest_of, full_name, globals_read
-from zwang._numerics.jit.named import typed
+from zwang._numerics.jit.linked_symbols import linked
+from zwang._numerics.jit.named_tuples import typed
 from zwang._numerics.jit.notices import compiling
-from zwang._numerics.jit.symbols import linked
 from zwang._numerics.jit.tiers import PLAIN, NotReady, TooLong, current, only_tier
 from zwang._numerics.total import total_math
 from zwang.errors import CompileError
@@ -70,7 +70,7 @@ class Kernel(Routine, Generic[P, R]):
         self._counted: Callable[P, R] | None = None
         self._callee: Any = None
         self._made_of = ""
-        self.place: tuple[Any, Any] | None = None  # of which machine code, and where: see `calls`
+        self.place: tuple[Any, Any] | None = None  # of which machine code, and where: see `addresses`
         self.restored = False
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -163,8 +163,8 @@ def njit(signature: Any = None, /, **options: Any) -> Any:
     Parameters
     ----------
     signature : str, optional
-        Types of the result and arguments in Numba's words, or the names of NamedTuples (see `named`). With a signature
-        the kernel is cached on disk and refuses other types; without one it is a building block of other kernels.
+        Types of the result and arguments in Numba's words, or the names of NamedTuples (see `named_tuples`). With a
+        signature the kernel is cached on disk and refuses other types; without one it is a building block of others.
     **options
         Options of ``numba.njit`` beside ``cache``; by default ``error_model="numpy", nogil=True``. With
         ``separate=True`` kernels call this one, which must have a signature, through a symbol instead of taking its

@@ -17,7 +17,7 @@ from zwang._numerics.motion.calls import BLOCK, ModelCode, S, Z
 from zwang._numerics.motion.events import Watched
 from zwang._numerics.motion.lone_impact import Flown, Known, LoneContacts, Scratch, TermPlaces, strike
 from zwang._numerics.motion.loop import Stored, run
-from zwang._numerics.motion.places import (
+from zwang._numerics.motion.run_layout import (
     ATTEMPTS,
     BEGUN,
     FIRED,

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
 from zwang._numerics.motion.calls import Y1, ModelCode, take, watch
-from zwang._numerics.motion.dense import interpolate
-from zwang._numerics.motion.places import (
+from zwang._numerics.motion.dense_output import interpolate
+from zwang._numerics.motion.run_layout import (
     BLURRED,
     CAUSE,
     CROSSED,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from zwang._numerics.jit import njit
 from zwang._numerics.motion.calls import BLOCK, Y1, D, K, ModelCode, S, Y, Z, motion, take, watch, width
 from zwang._numerics.motion.events import SAMPLES, Watched, meet
-from zwang._numerics.motion.places import (
+from zwang._numerics.motion.run_layout import (
     ATTEMPTS,
     BEGUN,
     BLURRED,
@@ -240,7 +240,7 @@ def run(model: ModelCode, room: Floats, watched: Watched, counts: Ints, reals: F
         is crossed.
     watched : Watched
     counts, reals : arrays
-        See `places`. A run whose `BEGUN` is set goes on from what `room`, the samples and these hold.
+        See `run_layout`. A run whose `BEGUN` is set goes on from what `room`, the samples and these hold.
     stored : Stored
     """
     n, m, w = model.n, width(model), counts[WATCHES]

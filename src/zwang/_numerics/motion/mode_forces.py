@@ -1,8 +1,8 @@
 """The equations of a mode at one state, in compiled code, for contacts with at most one slip.
 
 M a = Q + sum lam_j w_j + sum T_f u_f with the held rows w_j a = gamma_j and the sticking slips u_f a = bias; a slip
-that slides has T = -bound N direction (Coulomb) or -bound direction. See `_simulate.modes`, which has the same for
-many states, and for slips in planes.
+that slides has T = -bound N direction (Coulomb) or -bound direction. See `_simulate.mode_labels`, which has
+the same for many states, and for slips in planes.
 """
 
 from __future__ import annotations

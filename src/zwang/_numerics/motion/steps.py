@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.jit import njit
 from zwang._numerics.motion.calls import BLOCK, Y1, D, K, ModelCode, S, Y, Z, land, motion, shift, take, width
-from zwang._numerics.motion.places import DRIFT, DRIFT_RATE, POSITIONS, ROWS
+from zwang._numerics.motion.run_layout import DRIFT, DRIFT_RATE, POSITIONS, ROWS
 from zwang._numerics.motion.tableau import ALL_STAGES, DENSE, E3, E5, STAGES, A, B, C
 
 Floats = NDArray[np.float64]

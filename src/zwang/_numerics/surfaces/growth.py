@@ -1,9 +1,9 @@
 """Points spread over a surface: from each one, new ones where its neighbours leave a gap, an edge away.
 
-Edges follow the surface (`places`) and an upper bound. Points are found again through a hash of three coordinates into
-which positions, angles as circles, are projected: what is near in space is near there. Beyond the box, beyond a
-one-sided constraint and inside the balls round singular points growth goes on for a few edges, so that there is
-something to cut.
+Edges follow the surface (`surface_points`) and an upper bound. Points are found again through a hash of three
+coordinates into which positions, angles as circles, are projected: what is near in space is near there. Beyond the
+box, beyond a one-sided constraint and inside the balls round singular points growth goes on for a few edges, so that
+there is something to cut.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from zwang._numerics.curves.rows import ScaledSet, Slate
 from zwang._numerics.jit import EVAL_TYPE, njit
-from zwang._numerics.surfaces.places import frame_at, onto
+from zwang._numerics.surfaces.surface_points import frame_at, onto
 
 NEAR, LINKED = 0.7, 1.85
 """No two points are nearer than this part of an edge; gaps are looked for among neighbours within so many edges."""

@@ -9,11 +9,11 @@ from typing import Any
 from zwang.lab.protocol import encode, frame
 
 HOMES = {
-    "open": "models",
-    "parse": "models",
-    "reactions": "forces",
-    "drag": "forces",
-    "map": "forces",
+    "open": "model_texts",
+    "parse": "model_texts",
+    "reactions": "reactions",
+    "drag": "reactions",
+    "map": "reactions",
     "space": "spaces",
     "singular": "spaces",
     "critical": "spaces",
@@ -21,7 +21,7 @@ HOMES = {
     "realize": "realized",
     "claims": "papers",
     "claim": "papers",
-    "take": "files",
+    "take": "downloads",
 }
 """Kind -> the module of this package that has ``answer_<kind>``."""
 
@@ -38,7 +38,7 @@ def answer(request: dict[str, Any]) -> Iterator[tuple[bytes, list[bytes]]]:
     (3, 'done', '1', 0)
     """
     from zwang import ZwangError
-    from zwang.lab.mechanism import LostState
+    from zwang.lab.mechanism_numbers import LostState
 
     seq, kind = int(request["seq"]), str(request["kind"])
     head = {"seq": seq, "kind": kind}

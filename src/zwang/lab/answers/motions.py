@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import zwang as zw
 from zwang._declare.switched import ON
-from zwang.lab.answers.states import settled
+from zwang.lab.answers.request_state import settled
 from zwang.lab.models import Opened
 from zwang.lab.protocol import MOST_ROWS
 

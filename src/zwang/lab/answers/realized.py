@@ -9,7 +9,7 @@ import numpy as np
 
 import zwang as zw
 from zwang.lab.answers.motions import RATE, _between
-from zwang.lab.answers.states import settled
+from zwang.lab.answers.request_state import settled
 
 Answers = Iterator[tuple[dict[str, Any], list[Any]]]
 SECONDS = 4.0  # beyond it a person has gone on

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import zwang as zw
-from zwang.lab.answers.states import settled
+from zwang.lab.answers.request_state import settled
 from zwang.lab.models import Opened, open_model
 from zwang.lab.protocol import MOST_ROWS
 

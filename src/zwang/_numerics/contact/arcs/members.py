@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zwang._numerics.contact.arcs.box_roots import OUT, equations, inverse_of, owners, times, verdict
 from zwang._numerics.contact.arcs.places import ARC, ArcBox, Floats, Ints, Matrix, Places, nearest_turn
-from zwang._numerics.contact.arcs.roots import OUT, equations, inverse_of, owners, times, verdict
 from zwang._numerics.jit import njit
 
 BESIDE, NEAR = 16.0, 0.1

@@ -9,8 +9,8 @@ from itertools import pairwise, product
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.arcs.box_programs import SIDES
 from zwang._numerics.contact.arcs.places import Places
-from zwang._numerics.contact.arcs.programs import SIDES
 from zwang._numerics.contact.arcs.tree import Nulls
 from zwang._numerics.contact.delassus import FrictionArrays, friction_arrays
 from zwang._numerics.contact.modes import BILATERAL, BOUND

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from zwang._numerics.contact.arcs.box_programs import empty_box, grounded, held
+from zwang._numerics.contact.arcs.box_roots import IN, OUT, TIE, UNKNOWN, decide, independent_rows, start_of
 from zwang._numerics.contact.arcs.members import member
 from zwang._numerics.contact.arcs.places import (
     AGAINST,
@@ -27,8 +29,6 @@ from zwang._numerics.contact.arcs.places import (
     Matrix,
     Places,
 )
-from zwang._numerics.contact.arcs.programs import empty_box, grounded, held
-from zwang._numerics.contact.arcs.roots import IN, OUT, TIE, UNKNOWN, decide, independent_rows, start_of
 from zwang._numerics.jit import njit
 
 Cube = npt.NDArray[np.float64]

@@ -10,9 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from zwang._numerics.contact.enumeration import SearchOutcome
-from zwang._numerics.contact.exact.polyhedra import RationalPolyhedron, TooMany, at, dot, meet, polyhedron, union
+from zwang._numerics.contact.exact.mode_tree import ExactSearch
 from zwang._numerics.contact.exact.rational import rational
-from zwang._numerics.contact.exact.tree import ExactSearch
+from zwang._numerics.contact.exact.rational_polyhedra import (
+    RationalPolyhedron,
+    TooMany,
+    at,
+    dot,
+    meet,
+    polyhedron,
+    union,
+)
 from zwang._numerics.contact.pieces import Piece, conditions, strict_rows
 from zwang._numerics.contact.problem import ContactProblem
 from zwang._numerics.contact.rest import yielding

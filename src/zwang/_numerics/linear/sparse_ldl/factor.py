@@ -1,11 +1,11 @@
-"""The factorization, run by run: see `layout` for what is where."""
+"""The factorization, run by run: see `table_layout` for what is where."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from zwang._numerics.jit import njit
-from zwang._numerics.linear.sparse_ldl.layout import (
+from zwang._numerics.linear.sparse_ldl.table_layout import (
     COORDINATES,
     DIAGONAL,
     FACTOR,

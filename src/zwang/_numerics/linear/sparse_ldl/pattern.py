@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zwang._numerics.linear.sparse_ldl import layout as at
+from zwang._numerics.linear.sparse_ldl import table_layout as at
 from zwang._numerics.linear.sparse_ldl.ordering import Supernode, eliminate
 from zwang.errors import CompileError
 

@@ -1,11 +1,11 @@
-"""Forward and backward substitution, and the determinant, run by run: see `layout` for what is where."""
+"""Forward and backward substitution, and the determinant, run by run: see `table_layout` for what is where."""
 
 from __future__ import annotations
 
 import math
 
 from zwang._numerics.jit import njit
-from zwang._numerics.linear.sparse_ldl.layout import (
+from zwang._numerics.linear.sparse_ldl.table_layout import (
     LEAF,
     PAIR,
     RUNS,

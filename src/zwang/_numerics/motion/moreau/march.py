@@ -58,7 +58,7 @@ from zwang._numerics.motion.moreau.kernels import (
     scales,
     settle,
 )
-from zwang._numerics.motion.moreau.sections import solve_loaded, solve_sections
+from zwang._numerics.motion.moreau.step_coefficients import solve_loaded, solve_sections
 
 WENT, NOT_FINITE, UNSOLVED, UNDECLARED, STILL = range(5)
 """How a walk ends: all steps taken; the equations are not finite; the impulses of a step were not found; an impact

@@ -13,7 +13,7 @@ from zwang._numerics.contact.modes import BILATERAL, BOUND
 from zwang._numerics.contact.problem import Contact, ContactProblem
 from zwang._numerics.jit import with_functions
 from zwang._numerics.motion.moreau import kernels, march
-from zwang._numerics.motion.moreau.layout import StepLayout
+from zwang._numerics.motion.moreau.block_layout import StepLayout
 from zwang._numerics.motion.moreau.march import Track
 
 Floats = NDArray[np.float64]
