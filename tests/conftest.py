@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,11 @@ os.environ.setdefault("SYMPY_CACHE_SIZE", "50000")
 
 def pytest_configure(config: pytest.Config) -> None:
     passed_before.register(config)
+    # Tests send signals to commands, which inherit what a run in the background or under nohup ignores.
+    for name in ("SIGINT", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
 
 
 # Systems are derived in many small objects: the search for garbage would look after every seven hundred of them, for a

@@ -101,14 +101,19 @@ class PassedBefore:
         return {name: when for name, when in known.items() if mine and 0 <= now - when < DAY}
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         if item.nodeid not in self.known or item.nodeid.startswith(ALWAYS):
             return None
+        # What ran before this left what both share, such as fixtures of the module; what runs next may not share it.
+        done = pytest.CallInfo.from_call(lambda: item.session._setupstate.teardown_exact(nextitem), "teardown")
         report = pytest.TestReport(
             item.nodeid, item.location, {}, "passed", None, "call", user_properties=[(WORD, True)]
         )
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         item.ihook.pytest_runtest_logreport(report=report)
+        if done.excinfo is not None:
+            failed = item.ihook.pytest_runtest_makereport(item=item, call=done)
+            item.ihook.pytest_runtest_logreport(report=failed)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
         return True
 

@@ -65,6 +65,16 @@ def run(project: Path, *options: str, **settings: str) -> str:
 
 
 ALL = "3 passed, 1 skipped, 1 xfailed, 1 error"
+SHARED = """
+import pytest
+
+@pytest.fixture(scope="module", autouse=True)
+def shared():
+    yield
+    if {last}: raise ValueError("too late")
+def test_bad(): assert False
+def test_good(): pass
+"""
 
 
 @pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")], ids=["one process", "workers"])
@@ -72,6 +82,15 @@ def test_what_passed_is_passed_over_and_what_did_not_runs_again(project: Path, o
     assert run(project, *options) == ALL
     again = run(project, *options)
     assert again == "1 passed, 1 skipped, 1 xfailed, 1 error, 2 unchanged since they passed"
+
+
+def test_fixtures_of_a_file_end_with_it_where_its_last_test_is_passed_over(project: Path) -> None:
+    (project / "test_it.py").unlink()
+    for name, last in (("a", False), ("b", False), ("c", True)):
+        (project / f"test_{name}.py").write_text(SHARED.format(last=last), encoding="utf-8")
+    assert run(project) == "3 failed, 3 passed, 1 error"
+    assert run(project) == "3 failed, 1 passed, 1 error, 2 unchanged since they passed"
+    assert run(project, "test_a.py", "test_b.py") == "2 failed, 2 unchanged since they passed"
 
 
 def test_everything_runs_after_any_edit_and_where_nobody_asked_for_less(project: Path) -> None:
