@@ -54,7 +54,7 @@ def test_a_motion_that_is_interrupted_is_written_and_printed(number: str, code: 
         pytest.param(
             ["limit", "circle_particle", "--constraint", "circle", "--until", "3000"], marks=pytest.mark.nightly
         ),
-        ["reactions", "ladder", "--map", "m=1:3:2000", "l=1:1.5:2000"],
+        pytest.param(["reactions", "ladder", "--map", "m=1:3:2000", "l=1:1.5:2000"], marks=pytest.mark.nightly),
         pytest.param(["gallery", "--tour"], marks=pytest.mark.nightly),
     ],
     ids=lambda words: words[0],

@@ -98,7 +98,7 @@ def hanging(count: int, links: int) -> dict[str, np.ndarray]:
     return state | {f"v_{letter}_P{k}": np.zeros(count) for letter in "xy" for k in range(links)}
 
 
-@DEVICES
+@pytest.mark.parametrize("device", [pytest.param("lanes in c", marks=pytest.mark.nightly), "cuda"])
 def test_long_equations_are_written_in_parts_and_move_as_single_motions_do(device: str) -> None:
     system, start = chain(30), hanging(40, 30)
     model = zw.compile(system, on_a_device(device))

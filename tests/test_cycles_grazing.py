@@ -68,6 +68,7 @@ def test_a_budget_that_ends_at_a_grazing_says_what_was_looked_for():
     assert len(seen) > 1
 
 
+@pytest.mark.nightly
 def test_grazing_is_left_with_inputs_too():
     (x,), (v,) = zw.coordinates("x")
     f, u = zw.parameters("f"), zw.inputs("u")

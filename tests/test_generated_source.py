@@ -248,7 +248,7 @@ def harmless() -> tuple[dict[str, Any], Recorder]:
         return {name: ask(Case("")) for name, ask in CASES.items()}, found
 
 
-@pytest.mark.parametrize("text", by_day(HOSTILE, HOSTILE[::3]), ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("text", by_day(HOSTILE, HOSTILE[7:8]), ids=range(len(HOSTILE)))
 def test_hostile_names_execute_nothing_and_change_nothing(text: str) -> None:
     expected, sources = harmless()
     with recorder() as found:

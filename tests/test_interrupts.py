@@ -102,8 +102,8 @@ ENDS = {
 }
 
 
-BY_DAY = ("motion", "springs in threads", "search")
-"""A loop of steps, threads, and a search: the others end by the same means."""
+BY_DAY = ("motion", "springs in threads")
+"""A loop of steps, and threads: the others end by the same means."""
 
 
 @pytest.mark.parametrize(

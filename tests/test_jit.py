@@ -199,6 +199,7 @@ def test_kernel_compiled_after_a_global_was_rebound_uses_the_new_value_and_not_t
     assert run_model(module) == -18.0  # what was compiled before stays what it was
 
 
+@pytest.mark.nightly
 def test_racing_processes_agree_and_a_later_one_finds_everything_in_the_cache(tmp_path: Path) -> None:
     script = f"""
         import numpy as np

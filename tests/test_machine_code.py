@@ -176,6 +176,7 @@ BUSY = (
 )
 
 
+@pytest.mark.nightly
 def test_an_interrupt_while_kernels_are_compiled_is_never_lost(tmp_path: Path) -> None:
     """Callbacks of LLVM swallow exceptions: a Ctrl-C in one of them would be gone."""
     script = f"TEXT = '''{BUSY}'''\n{INTERRUPTED}"

@@ -77,7 +77,11 @@ def test_good(): pass
 """
 
 
-@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")], ids=["one process", "workers"])
+@pytest.mark.parametrize(
+    "options",
+    [(), pytest.param(("-p", "xdist", "-n", "1"), marks=pytest.mark.nightly)],
+    ids=["one process", "workers"],
+)
 def test_what_passed_is_passed_over_and_what_did_not_runs_again(project: Path, options: tuple[str, ...]) -> None:
     assert run(project, *options) == ALL
     again = run(project, *options)

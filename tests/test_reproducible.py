@@ -158,7 +158,7 @@ def child_answers(names, seed):
 
 
 def test_another_process_with_another_hash_seed_gives_the_same_bytes():
-    assert child_answers(SOME[:4], 7) == answers(SOME[:4])
+    assert child_answers(SOME[:2], 7) == answers(SOME[:2])
 
 
 @pytest.mark.nightly

@@ -117,7 +117,7 @@ def test_stick_slip_cycle_of_a_belt_with_negative_damping_repeats_with_the_perio
     assert balance(motion) < 1e-9
 
 
-@pytest.mark.parametrize("n", [2, 10])
+@pytest.mark.parametrize("n", [2, pytest.param(10, marks=pytest.mark.nightly)])
 def test_tower_of_blocks_stands_without_penetration_or_drift(n: int) -> None:
     entry = zw.gallery.stack(n)
     motion = zw.simulate(entry.system, entry.state, entry.params, until=10.0)

@@ -57,6 +57,7 @@ def test_rows_of_a_long_chain_make_no_dense_matrix(falling: zw.Motion, monkeypat
     assert falling.a[0].reshape(60, 2)[:, 1].max() < 0.0
 
 
+@pytest.mark.nightly
 def test_support_that_moves_works_on_a_long_chain() -> None:
     # Eleven points that hang at rest from a support which moves sideways: its work is what the energy gains.
     n = 11

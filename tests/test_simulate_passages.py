@@ -36,7 +36,8 @@ def length_of_parabola(x0):
 
 # Kinds of like parts are those of the ends, of their neighbours and so on: chains of thirteen loops and more have one
 # text of kernels, each shorter one has its own, which takes seconds to compile.
-@pytest.mark.parametrize("n", [5, pytest.param(4, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("n", [4, 5])
 def test_chain_of_more_loops_stops_where_its_bars_lie_on_one_line(n):
     entry = n_four_bar(n)
     motion = zw.simulate(entry.system, entry.state, entry.params, until=3.0)

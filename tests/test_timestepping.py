@@ -67,6 +67,7 @@ def test_block_on_an_incline_below_the_friction_angle_moves_exactly_nothing():
     assert (motion.q == motion.q[0]).all()
 
 
+@pytest.mark.nightly
 def test_tower_of_ten_blocks_stands_for_ten_seconds_without_any_drift():
     entry = stack(10)
     motion = stepped(entry, 10.0, 1e-3)
